@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
@@ -23,8 +24,8 @@ would be read."""
 REPEATING, RANDOM = "repeating", "random"
 """Data patterns: what Iometer sent in the reviews, and what it sends on request."""
 
-FAST_BYTES_PER_S = 600 * 10**6
-"""No drive with a link of 6 Gb/s reads more; bounds what must be written before a timed read."""
+LINK_BYTES_PER_S = 16 * 10**9
+"""What a link carries that nothing is known of: four lanes of PCI Express 5.0 give less."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,18 +109,21 @@ class Stream(Procedure):
         share = 1.0
         if self.written_first:
             share = 0.7
-            target.run([self._writing(target.capacity_bytes, seed, quick)], progress, 1 - share)
+            target.run([self._writing(target, seed, quick)], progress, 1 - share)
         report = target.run([self.job(target.capacity_bytes, seed, quick)], progress, share)
         return Measured(self.span_bytes_on(target.capacity_bytes), report)
 
-    def _writing(self, capacity_bytes: int, seed: int, quick: bool) -> Job:
-        """One sequential pass over what a read will read."""
-        offset_bytes, span_bytes = self.region_on(capacity_bytes)
+    def _writing(self, target: Target, seed: int, quick: bool) -> Job:
+        """One sequential pass over what a read comes to: its region, or what its link carries."""
+        offset_bytes, span_bytes = self.region_on(target.capacity_bytes)
         block_bytes = 128 * KIB
         if self.order == "sequential":
             block_bytes = self.block_bytes
-            reach = int(self.duration_on(quick) * FAST_BYTES_PER_S)
-            span_bytes = min(span_bytes, -(-reach // self.block_bytes) * self.block_bytes)
+            # 0 is a link that takes no time: nothing bounds it.
+            rate = target.parameter("link.bytes_per_s")
+            reach = self.duration_on(quick) * (LINK_BYTES_PER_S if rate is None else rate)
+            blocks = math.ceil(reach / self.block_bytes)
+            span_bytes = min(span_bytes, blocks * self.block_bytes or span_bytes)
         return Job(
             name=f"{self.id}-writing",
             rw="write",

@@ -134,6 +134,27 @@ def test_a_read_of_random_data_reads_flash_even_on_a_new_drive() -> None:
     assert record["data"] == "random"
 
 
+@pytest.mark.parametrize(
+    ("name", "divisor"), [("samsung-pm9a3-960gb", "64"), ("intel-x25-m-g1-80gb", "16")]
+)
+def test_a_timed_read_of_random_data_never_comes_to_what_was_not_written(
+    name: str, divisor: str
+) -> None:
+    """However fast the link is; and no more is written than it carries in that time."""
+    target = EngineTarget(model.load(name, [("scale_divisor", divisor)]), 1)
+    test = stream("sequential-read-2m-random-data")
+    measured = test.measure(target, 1, True, TaskProgress(test.id))
+    record = results.measured_record(name, "new", test, measured)
+    assert record["counters"]["zero_read_bytes"] == 0
+    rate, block_bytes = target.parameter("link.bytes_per_s"), 2 * MIB
+    assert rate is not None
+    carried = test.duration_on(True) * rate
+    written = measured.report["counters_before"]["host_write_bytes"]
+    region = test.span_bytes_on(target.capacity_bytes)
+    assert written == min(region, -(-carried // block_bytes) * block_bytes)
+    assert (written < region) == name.startswith("intel")
+
+
 def power_of(test_id: str) -> dict[str, Any]:
     """The record of a power test on a small new drive."""
     test = stream(test_id)

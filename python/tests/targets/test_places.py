@@ -116,3 +116,20 @@ def test_a_plan_needs_no_consent_and_says_what_would_be_lost(
     assert path.read_bytes() == b"x" * 2**25
     assert cli.run(words) == 2
     assert path.read_bytes() == b"x" * 2**25
+
+
+@pytest.mark.parametrize(
+    ("folder", "is_on_ata"),
+    [
+        ("pci0000:00/0000:00:17.0/ata3/host2/target2:0:0/2:0:0:0/block/sda/sda1", True),
+        ("pci0000:00/0000:00:1d.0/0000:3d:00.0/nvme/nvme0/nvme0n1", False),
+        ("virtual/block/data0", False),
+    ],
+)
+def test_a_drive_on_a_port_of_ata_is_known(tmp_path: Path, folder: str, is_on_ata: bool) -> None:
+    (tmp_path / "devices" / folder).mkdir(parents=True)
+    system = tmp_path / "block"
+    system.mkdir()
+    (system / "8:1").symlink_to(tmp_path / "devices" / folder)
+    assert mounts.is_on_ata("8:1", system) is is_on_ata
+    assert not mounts.is_on_ata("8:2", system)

@@ -26,6 +26,9 @@ const BLOCKS: u64 = 14;
 /// Pages of a block of a small version whose word lines are programmed whole.
 const SHORT_PAGES: u64 = 24;
 
+/// Write buffer of a small version with a compressed map, at most: all of it is looked through after every event.
+const BUFFER_BYTES: u64 = 1 << 20;
+
 /// Sizes of an SLC cache, the whole of it first.
 const SLC_SIZES: [&str; 5] = [
     "slc_cache.max_bytes",
@@ -58,7 +61,11 @@ fn small(name: &str, changes: &[(&str, &str)]) -> Model {
     }
     let blocks = Drive::describe(single)["derived"]["blocks_per_die"].as_u64().unwrap_or(BLOCKS);
     let divisor = (blocks / BLOCKS).max(1).to_string();
-    shipped::varied(name, &[&[("scale_divisor", divisor.as_str())], changes].concat()).unwrap()
+    let buffer =
+        single.optional_integer("write_buffer.size_bytes").map_or(0, |bytes| bytes.min(BUFFER_BYTES));
+    let own = [("scale_divisor", &*divisor), ("write_buffer.size_bytes", &*buffer.to_string())];
+    let own = if single.family() == Family::CompressedMap { &own[..] } else { &own[..1] };
+    shipped::varied(name, &[own, changes].concat()).unwrap()
 }
 
 /// Blocks of word lines are so large that fewer of them are not enough: they have fewer pages, too, and the buffer and the
@@ -161,9 +168,15 @@ fn maps_in_flash() {
     }
 }
 
+/// The Force GS: a third of them, each with its firmwares.
+#[test]
+fn compressed_maps_of_the_force_gs() {
+    family(Family::CompressedMap, |name| name.starts_with("corsair-force-gs"));
+}
+
 #[test]
 fn compressed_maps() {
-    family(Family::CompressedMap, |_| true);
+    family(Family::CompressedMap, |name| !name.starts_with("corsair-force-gs"));
 }
 
 /// What compresses and what is there already: the SF-1200 and three firmwares of the SF-2281 at least.

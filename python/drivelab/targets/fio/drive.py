@@ -121,4 +121,5 @@ class RealDrive:
             self.place.rotating,
             partial(check_jobs, self.place),
             partial(check_requests, self.place),
+            self.place.link_bytes_per_s,
         )

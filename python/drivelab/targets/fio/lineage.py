@@ -126,7 +126,7 @@ class Lineage:
         self._drive.age(duration_ns)
 
     def parameter(self, key: str) -> float | None:
-        """None: nobody knows."""
+        """What is known of the drive; None: nobody knows."""
         return self._drive.parameter(key)
 
     def secure_erase(self) -> None:

@@ -81,6 +81,12 @@ def device_folders(number: str, system: Path = Path("/sys/dev/block")) -> list[P
     return [own, *sorted(path.parent for path in own.glob("*/partition"))]
 
 
+def is_on_ata(number: str, system: Path = Path("/sys/dev/block")) -> bool:
+    """Whether a block device (major:minor) hangs on a port of ATA, as SATA drives do."""
+    parts = (system / number).resolve().parts
+    return any(part.startswith("ata") and part[3:].isdigit() for part in parts)
+
+
 def check_device_unused(name: str, number: str) -> None:
     """Raises RequestError if a block device, or a part of it, is mounted, held or swapped to."""
     mounted = {mount.device: mount.point for mount in mounts()}

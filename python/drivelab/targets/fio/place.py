@@ -57,6 +57,8 @@ class Place(ABC):
         """What is there now and would be overwritten, in words."""
         self.rotating = False
         """Whether it says of itself that it is a hard disk."""
+        self.link_bytes_per_s: int | None = None
+        """What its link carries at most; None where that isn't known."""
 
     @property
     @abstractmethod

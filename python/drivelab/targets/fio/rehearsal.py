@@ -94,6 +94,7 @@ class Rehearsal:
         rotating: bool,
         check_jobs: Callable[[Sequence[Job]], None],
         check_requests: Callable[[Job, Requests], None],
+        link_bytes_per_s: int | None = None,
     ) -> None:
         self.capacity_bytes = capacity_bytes
         self.queue_depth = queue_depth
@@ -101,6 +102,7 @@ class Rehearsal:
         self._rotating = rotating
         self._check_jobs = check_jobs
         self._check_requests = check_requests
+        self._link_bytes_per_s = link_bytes_per_s
         self._counters = {"host_read_bytes": 0.0, "host_write_bytes": 0.0, "host_trim_bytes": 0.0}
 
     @property
@@ -148,8 +150,8 @@ class Rehearsal:
         raise RequestError("a real drive can't be made older")
 
     def parameter(self, key: str) -> float | None:
-        """None: nobody knows."""
-        return None
+        """What the link carries, if that is known; nobody knows more."""
+        return self._link_bytes_per_s if key == "link.bytes_per_s" else None
 
     @property
     def erase_method(self) -> str:

@@ -150,8 +150,8 @@ class FioTarget:
         raise RequestError("a real drive can't be made older")
 
     def parameter(self, key: str) -> float | None:
-        """None: nobody knows."""
-        return None
+        """What the link carries, if that is known; nobody knows more."""
+        return self._place.link_bytes_per_s if key == "link.bytes_per_s" else None
 
     @property
     def erase_method(self) -> str:
