@@ -10,9 +10,11 @@
 use std::error::Error;
 use std::time::Instant;
 
-use drivelab_drive::Drive;
-use drivelab_workload::{Job, Progress, Task, run};
+use drivelab_controller::Device;
+use drivelab_workload::{Job, Meters, Progress, Task, run};
 
+#[path = "laboratory.rs"]
+mod laboratory;
 #[path = "page_maps.rs"]
 mod page_maps;
 #[path = "prototype.rs"]
@@ -91,7 +93,7 @@ impl Table {
     fn row(
         &mut self,
         name: &'static str,
-        drive: &mut Drive,
+        drive: &mut (impl Device + Meters),
         page_bytes: f64,
         mut job: impl FnMut(u64) -> Job,
         mut prototype: Option<OfPrototype<'_>>,
@@ -133,12 +135,12 @@ impl Table {
 
 /// What `make instructions` counts: a function of its own, so that it is found by name.
 #[inline(never)]
-fn counted(drive: &mut Drive, job: Job) -> Result<(), Box<dyn Error>> {
+fn counted(drive: &mut (impl Device + Meters), job: Job) -> Result<(), Box<dyn Error>> {
     run(drive, &[Task::from(job)], &Progress::new())?;
     Ok(())
 }
 
-fn timed(drive: &mut Drive, job: Job, page_bytes: f64) -> Result<Rate, Box<dyn Error>> {
+fn timed(drive: &mut (impl Device + Meters), job: Job, page_bytes: f64) -> Result<Rate, Box<dyn Error>> {
     let started = Instant::now();
     let report = run(drive, &[Task::from(job)], &Progress::new())?;
     let seconds = started.elapsed().as_secs_f64();

@@ -7,6 +7,7 @@ use drivelab_controller::Device;
 use drivelab_workload::Job;
 use drivelab_workload::job::Rw;
 
+use super::laboratory::TimeAlone;
 use super::prototype::{Prototype, Shape};
 use super::subjects::{drive, fill, prepare, random};
 use super::{Extent, Table};
@@ -20,15 +21,19 @@ fn prototype_rate(prototype: &mut Prototype, requests: u64, span_pages: u32, rea
 }
 
 /// Rows of one device, each run in the state that the one before has left.
+const READS: (&str, Rw, u64) = ("device 70 % filled: random 8 KB reads, QD 32", Rw::RandRead, 7_000_000);
 const OF_DEVICE: [(&str, Rw, u64); 3] = [
-    ("device 70 % filled: random 8 KB reads, QD 32", Rw::RandRead, 7_000_000),
+    READS,
     ("device 70 % filled: random 8 KB writes, QD 32", Rw::RandWrite, 600_000),
     ("  the same, going on into cleaning", Rw::RandWrite, 1_500_000),
 ];
 
+/// The same reads of a drive that only takes time.
+const LABORATORY: &str = "  of them the laboratory's part: requests, measurement";
+
 /// Reads and writes of a device that is filled to 70 %.
 pub fn device(table: &mut Table) -> Result<(), Box<dyn Error>> {
-    if !OF_DEVICE.iter().any(|(name, ..)| table.wants(name)) {
+    if !OF_DEVICE.iter().any(|(name, ..)| table.wants(name)) && !table.wants(LABORATORY) {
         return Ok(());
     }
     let extent = table.extent;
@@ -57,6 +62,10 @@ pub fn device(table: &mut Table) -> Result<(), Box<dyn Error>> {
         let mut of_prototype =
             |round| prototype_rate(&mut prototype, requests, span_pages, rw == Rw::RandRead, seed(round));
         table.row(name, &mut filled, 8192.0, job, Some(&mut of_prototype))?;
+        if name == READS.0 {
+            let mut time_alone = TimeAlone::new(filled.capacity_sectors());
+            table.row(LABORATORY, &mut time_alone, 8192.0, job, Some(&mut of_prototype))?;
+        }
     }
     Ok(())
 }
