@@ -37,7 +37,8 @@ impl LatencyHistogram {
     }
 
     /// Counts one latency.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "hot, and too large to be inlined otherwise")]
+    #[inline(always)]
     pub fn record(&mut self, latency_ns: Nanos) {
         self.counts.saturating_record(latency_ns);
         self.sum_ns += u128::from(latency_ns);

@@ -169,7 +169,8 @@ impl Generator {
     }
 
     /// The next request.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "hot, and too large to be inlined otherwise")]
+    #[inline(always)]
     pub fn draw(&mut self) -> Request {
         let op = match self.mix {
             Mix::Only(op) => op,

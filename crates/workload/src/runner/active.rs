@@ -21,7 +21,8 @@ enum Source<'a> {
 }
 
 impl Source<'_> {
-    #[inline]
+    #[allow(clippy::inline_always, reason = "hot, and too large to be inlined otherwise")]
+    #[inline(always)]
     fn draw(&mut self) -> Option<Request> {
         match self {
             Self::Generated(generator) => Some(generator.draw()),
@@ -161,7 +162,8 @@ impl<'a> ActiveJob<'a> {
     }
 
     /// What to do with a free tag.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "hot, and called from a cold place too")]
+    #[inline(always)]
     pub(super) fn turn(&mut self, now_ns: Nanos, device: &impl Device) -> Turn {
         if now_ns >= self.stop_ns || (self.issued_bytes >= self.byte_limit && self.measuring) {
             self.stop_ns = 0;
@@ -200,7 +202,8 @@ impl<'a> ActiveJob<'a> {
     }
 
     /// Takes note of a completion. Returns whether its tag may be used again at once, without asking for others.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "hot, and too large to be inlined otherwise")]
+    #[inline(always)]
     pub(super) fn complete(
         &mut self,
         completion: &Completion,

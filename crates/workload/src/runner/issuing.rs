@@ -122,7 +122,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    #[inline]
+    #[allow(clippy::inline_always, reason = "hot, and called from a cold place too")]
+    #[inline(always)]
     fn issue(
         &mut self,
         device: &mut impl Device,
