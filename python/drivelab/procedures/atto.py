@@ -15,6 +15,7 @@ from typing import Any, Literal
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.procedures.flow import COLUMNS, flow
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
+from drivelab.procedures.pieces import buffer_bytes
 from drivelab.procedures.procedure import Procedure
 from drivelab.procedures.stream import REPEATING
 from drivelab.progress import TaskProgress
@@ -27,7 +28,9 @@ TRANSFER_BYTES = tuple(SECTOR_BYTES << doubling for doubling in range(18))
 LENGTH_BYTES = 256 * MIB
 """Bytes that are written and read at each size: ATTO's "total length"."""
 QUICK_LENGTH_BYTES = 16 * MIB
-"""The same in a quick review, at least one transfer of each size."""
+"""The same in a quick review at least; so many transfers of each size as are outstanding, too."""
+QUICK_BUFFERS = 8
+"""And so many write buffers: what one takes is written into memory, and read from there."""
 ANOMALY_RATIO = 0.9
 """Writing at a size must fall below this share of both neighbours to count as an anomaly."""
 
@@ -72,7 +75,7 @@ class Atto(Procedure):
         rows: list[dict[str, Any]] = []
         rates: list[float] = []
         for transfer_bytes in TRANSFER_BYTES:
-            length_bytes = self._length_on(target.capacity_bytes, transfer_bytes, quick)
+            length_bytes = self._length_on(target, transfer_bytes, quick)
             for direction in DIRECTIONS:
                 job = self._job(direction, transfer_bytes, length_bytes, seed)
                 report = target.run([job], progress, 0.5 / len(TRANSFER_BYTES))
@@ -84,8 +87,7 @@ class Atto(Procedure):
                     rates.append(float(numbers["mib_per_s"] or 0.0))
         return Measured(
             max(
-                self._length_on(target.capacity_bytes, transfer_bytes, quick)
-                for transfer_bytes in TRANSFER_BYTES
+                self._length_on(target, transfer_bytes, quick) for transfer_bytes in TRANSFER_BYTES
             ),
             values=_values(rows, rates),
             tables=(_table(rows),),
@@ -98,10 +100,11 @@ class Atto(Procedure):
             ),
         )
 
-    @staticmethod
-    def _length_on(capacity_bytes: int, transfer_bytes: int, quick: bool) -> int:
-        wanted = max(QUICK_LENGTH_BYTES, transfer_bytes) if quick else LENGTH_BYTES
-        size = min(wanted, capacity_bytes)
+    def _length_on(self, target: Target, transfer_bytes: int, quick: bool) -> int:
+        size = min(LENGTH_BYTES, target.capacity_bytes)
+        if quick:
+            buffers = QUICK_BUFFERS * buffer_bytes(target)
+            size = min(size, max(QUICK_LENGTH_BYTES, self.queue_depth * transfer_bytes, buffers))
         return size - size % transfer_bytes
 
     def _job(self, direction: Direction, transfer_bytes: int, length: int, seed: int) -> Job:

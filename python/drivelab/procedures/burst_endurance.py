@@ -25,7 +25,15 @@ from drivelab.errors import RequestError
 from drivelab.procedures import pieces, small_version
 from drivelab.procedures.endurance import unmeasured
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
-from drivelab.procedures.pieces import FALLEN, FIRST, FULL_SPEED, Fall, fast_pieces, mean
+from drivelab.procedures.pieces import (
+    FALLEN,
+    FIRST,
+    FULL_SPEED,
+    Fall,
+    buffer_bytes,
+    fast_pieces,
+    mean,
+)
 from drivelab.procedures.procedure import Procedure
 from drivelab.procedures.stream import RANDOM
 from drivelab.progress import TaskProgress
@@ -124,13 +132,9 @@ def bursts_held(reserve: float, burst: float, back: float) -> int | None:
     return math.floor((reserve - back) / (burst - back))
 
 
-def _buffer_bytes(target: Target) -> int:
-    return int(target.parameter("write_buffer.size_bytes") or 0)
-
-
 def size_of(wanted: float, target: Target) -> int:
     """A size of pieces: whole requests, and no smaller than a write buffer."""
-    least = max(PIECE_BYTES_MIN, _buffer_bytes(target))
+    least = max(PIECE_BYTES_MIN, buffer_bytes(target))
     return max(-(-least // BLOCK_BYTES), int(wanted) // BLOCK_BYTES) * BLOCK_BYTES
 
 
@@ -233,7 +237,7 @@ class BurstEndurance(Procedure):
         if count == len(found) or left >= FULL_SPEED:
             return None
         # A write buffer takes more than it holds, as it is emptied meanwhile.
-        buffered = _buffer_bytes(target) / (1 - left)
+        buffered = buffer_bytes(target) / (1 - left)
         return count * size if count * size > BUFFERS * buffered else None
 
     def _left(self, writer: Writer, pause_s: int, reserve: Reserve, share: float) -> int:

@@ -19,6 +19,16 @@ FALLEN = 3
 """Pieces that are all slower, where the speed has fallen."""
 
 
+def buffer_bytes(target: Target) -> int:
+    """What the write buffers of a drive hold, of an array those of all its drives; 0 where nobody
+    knows."""
+    own = target.parameter("write_buffer.size_bytes")
+    if own is None:
+        each = target.parameter("member.write_buffer.size_bytes") or 0
+        own = each * (target.parameter("member_count") or 1)
+    return int(own)
+
+
 def write(target: Target, job: Job, progress: TaskProgress, share: float) -> float:
     """Writes one, which is `share` (0 to 1) of the task; its speed in MB/s."""
     mb_per_s = flow(target.run([job], progress, share), "write")["mb_per_s"]

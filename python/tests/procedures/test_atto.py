@@ -3,9 +3,12 @@ from __future__ import annotations
 import pytest
 from small import small_model
 
+from drivelab import model
 from drivelab.procedures import PROCEDURES
 from drivelab.procedures.atto import TRANSFER_BYTES, write_anomaly
+from drivelab.procedures.measured import Measured
 from drivelab.progress import TaskProgress
+from drivelab.quantities import MIB
 from drivelab.targets import EngineTarget
 
 SIZES = (512, 1024, 2048, 4096, 8192)
@@ -44,3 +47,23 @@ def test_the_sweep_writes_and_reads_every_size_and_finds_nothing_odd_on_a_new_dr
     values = {value["name"]: value["value"] for value in found["values"]}
     assert values["write_anomaly_bytes"] is None
     assert values["write_mib_per_s"] == max(row["mib_per_s"] for row in rows[::2])
+
+
+def quick(name: str, divisor: int) -> tuple[Measured, dict[str, float]]:
+    """What a quick sweep found on a small new drive, and what the drive counted."""
+    target = EngineTarget(model.load(name, [("scale_divisor", str(divisor))]), 1)
+    test = PROCEDURES["atto"]
+    return test.measure(target, 1, True, TaskProgress(test.id)), target.counters()
+
+
+@pytest.mark.parametrize(
+    ("name", "divisor"), [("samsung-pm9a3-960gb", 64), ("intel-x25-v-40gb-raid0-x2", 16)]
+)
+def test_a_quick_sweep_is_not_one_of_the_write_buffer(name: str, divisor: int) -> None:
+    """Its fastest write is about as fast as what lasts, and what it reads comes from flash."""
+    found, counters = quick(name, divisor)
+    assert counters["read_bytes_host"] > 0.95 * counters["host_read_bytes"]
+    rows = [row for row in found.tables[0].rows if row["direction"] == "write"]
+    fastest, last = (float(value or 0) for value in (found.values[0].value, rows[-1]["mib_per_s"]))
+    assert fastest < 1.25 * last
+    assert found.span_bytes == 256 * MIB
