@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from drivelab.counters import program_bytes
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.procedures import small_version
 from drivelab.procedures.flow import flow, longest_of_buckets
@@ -38,6 +39,9 @@ FALLEN = 3
 """Seconds that are all slower, where the speed has fallen."""
 LAST_SHARE = 1 / 3
 """The part at the end whose evenness is judged."""
+WRITTEN_OVER = 1.0
+"""User capacities after which cleaning meets what random writes left, and no more of a fill."""
+SMALL = "what lasts minutes on the drive lasts seconds on it, and a second is coarse"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,9 +84,9 @@ class Consistency(Procedure):
         return Measured(
             capacity,
             values=(*_after_fill(rows), *_even(rows, longest)),
-            notes=small_version.notes(
-                target,
-                "what lasts minutes on the drive lasts seconds on it, and a second is coarse",
+            notes=(
+                *_unsettled(rows, report["jobs"][0]["write"]["bytes"] / capacity, target),
+                *small_version.notes(target, SMALL),
             ),
             tables=(Table("seconds", "Random writes by the second", columns, tuple(rows)),),
             charts=(
@@ -156,9 +160,27 @@ def _after_fill(rows: Sequence[dict[str, Any]]) -> tuple[Value, ...]:
     )
 
 
+def _unsettled(rows: Sequence[dict[str, Any]], written: float, target: Target) -> tuple[str, ...]:
+    """Why the last third of flash is not the pace that remains; `written` in capacities."""
+    if program_bytes(target.counters()) is None or written >= WRITTEN_OVER:
+        return ()
+    held = held_seconds([float(row["iops"]) for row in rows])
+    told = f"the time was over when {100 * written:.2g} % of the drive were written"
+    if held is None:
+        return (f"{told}: the speed has not fallen yet, and the last third is not what remains",)
+    if held > len(rows) - _last(rows):
+        return (f"{told}: the speed fell within the last third, which is partly what was before",)
+    return (f"{told}: cleaning still meets what the fill has left, and the pace may change",)
+
+
+def _last(rows: Sequence[dict[str, Any]]) -> int:
+    """Seconds of the last third."""
+    return max(2, int(len(rows) * LAST_SHARE))
+
+
 def _even(rows: Sequence[dict[str, Any]], longest_ms: float | int | None) -> tuple[Value, ...]:
     """The pace of the last third."""
-    last = [float(row["iops"]) for row in rows[-max(2, int(len(rows) * LAST_SHARE)) :]]
+    last = [float(row["iops"]) for row in rows[-_last(rows) :]]
     mean = statistics.fmean(last)
     least = 100 * min(last) / mean if mean else None
     spread = 100 * statistics.pstdev(last) / mean if mean else None

@@ -7,9 +7,15 @@ from typing import Any
 import pytest
 from small import small_model
 
-from drivelab import states
+from drivelab import model, states
 from drivelab.procedures import PROCEDURES
-from drivelab.procedures.consistency import TOGETHER, _trough, held_seconds, seconds_of
+from drivelab.procedures.consistency import (
+    TOGETHER,
+    _trough,
+    _unsettled,
+    held_seconds,
+    seconds_of,
+)
 from drivelab.progress import TaskProgress
 from drivelab.quantities import GIB, MIB
 from drivelab.targets import EngineTarget
@@ -45,6 +51,40 @@ def test_full_speed_lasts_as_long_as_the_spare_area(found: Any) -> None:
     assert values["trough_iops"] < values["last_iops"] <= 1.1 * values["overshoot_iops"]
     assert 0 < values["least_percent"] <= 100
     assert values["longest_ms"] >= max(row["max_ms"] or 0 for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("iops", "told"),
+    [
+        ([9.0] * 30, "has not fallen yet"),
+        ([9.0] * 25 + [3.0] * 5, "fell within the last third"),
+        ([9.0] * 5 + [3.0] * 25, "the pace may change"),
+    ],
+)
+def test_a_drive_that_was_not_written_over_says_that_its_pace_is_none_that_remains(
+    iops: list[float], told: str
+) -> None:
+    rows = [{"second": index + 1, "iops": each} for index, each in enumerate(iops)]
+    flash = EngineTarget(small_model(), 1)
+    [note] = _unsettled(rows, 0.091, flash)
+    assert note.startswith("the time was over when 9.1 % of the drive were written: ")
+    assert told in note
+    assert _unsettled(rows, 1.0, flash) == ()
+
+
+def test_a_minute_of_a_drive_says_so() -> None:
+    target = EngineTarget(model.load("intel-x25-m-g1-80gb", [("scale_divisor", "16")]), 1)
+    states.find("filled").prepare(target, lambda _: 1, TaskProgress("fill"))
+    notes = TEST.measure(target, 1, True, TaskProgress(TEST.id)).notes
+    assert [note[:17] for note in notes] == ["the time was over", "a small version, "]
+
+
+def test_a_drive_that_was_written_over_and_a_hard_disk_say_nothing_of_it() -> None:
+    target = EngineTarget(small_model(), 1)
+    states.find("filled").prepare(target, lambda _: 1, TaskProgress("fill"))
+    assert TEST.measure(target, 1, False, TaskProgress(TEST.id)).notes == ()
+    disk = EngineTarget(model.load("wd-velociraptor-300gb", []), 1)
+    assert TEST.measure(disk, 1, True, TaskProgress(TEST.id)).notes == ()
 
 
 def test_the_speed_falls_where_several_seconds_are_slower() -> None:
