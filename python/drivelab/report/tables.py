@@ -165,12 +165,15 @@ def wear(review: Reviewed) -> list[Row]:
 
 
 def seasoning(review: Reviewed) -> list[Row]:
-    """The same for the making of the states."""
+    """The same for the making of the states, and how often it wrote the drive over."""
+    sizes = {model.name: model.user_capacity_bytes for model in review.models}
     return [
         Row(
             review.title_of(run.model), run.state, state_class(review, run.state),
             (
-                q.data(run.host_write_bytes), q.data(run.program_bytes),
+                q.data(run.host_write_bytes),
+                q.times(run.host_write_bytes / size if (size := sizes[run.model]) else None),
+                q.data(run.program_bytes),
                 q.times(run.write_amplification), q.count(run.erases, "erases"),
             ),
         )

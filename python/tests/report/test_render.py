@@ -263,3 +263,13 @@ def test_how_a_small_version_differs_is_on_its_page() -> None:
     data = results()
     data["models"][0]["scale_remarks"] = ["spare area of a die: varies by 8 %"]
     assert "At this scale: spare area of a die: varies by 8 %." in render(data)
+
+
+def test_a_state_says_how_often_its_making_wrote_the_drive_over() -> None:
+    document = results()
+    run = next(one for one in document["states"] if one["state"] == "used")
+    [model] = [one for one in document["models"] if one["name"] == run["model"]]
+    run["host_write_bytes"] = round(1.5 * model["user_capacity_bytes"])
+    rows = tables.seasoning(read(document))
+    assert next(row.cells[1] for row in rows if row.state == "used") == "1.50\N{NO-BREAK SPACE}×"
+    assert {row.cells[1] for row in rows if row.state == "new"} == {"0.00\N{NO-BREAK SPACE}×"}
