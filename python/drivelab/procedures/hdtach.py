@@ -19,6 +19,7 @@ from drivelab.data_patterns import parse_data_pattern
 from drivelab.moments import pooled
 from drivelab.procedures.flow import EMPTY_SERIES
 from drivelab.procedures.measured import Measured
+from drivelab.procedures.pieces import buffer_bytes
 from drivelab.procedures.stream import RANDOM, REPEATING, Stream
 from drivelab.progress import TaskProgress
 from drivelab.quantities import KIB, MB, MIB, NS_PER_S
@@ -31,16 +32,20 @@ ZONE_BYTES_MIN = 8 * MIB
 """Smaller zones would fit into the buffers of a drive."""
 QUICK_SHARE = 1 / 16
 """Share of each zone that a quick review measures."""
+QUICK_BUFFERS = 2
+"""Write buffers that this is at least: less would be as fast as one has just room, or hasn't."""
 DIP_RATIO = 0.5
 """A zone slower than this share of the median is a dip."""
 
 TORTURED_STATES = ("new", "tortured", "tortured-trimmed", "tortured-trimmed-twice", "tortured-pass")
 
 
-def zones(capacity_bytes: int, block_bytes: int) -> list[tuple[int, int]]:
+def zones(
+    capacity_bytes: int, block_bytes: int, least_bytes: int = ZONE_BYTES_MIN
+) -> list[tuple[int, int]]:
     """First byte and size of every zone: whole blocks, together the whole drive."""
     blocks = capacity_bytes // block_bytes
-    count = min(ZONES_MAX, max(1, capacity_bytes // ZONE_BYTES_MIN), blocks)
+    count = min(ZONES_MAX, max(1, capacity_bytes // least_bytes), blocks)
     bounds = [index * blocks // count * block_bytes for index in range(count + 1)]
     return [(start, end - start) for start, end in pairwise(bounds)]
 
@@ -67,7 +72,10 @@ class Pass(Stream):
 
     def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
         """Runs the pass on a drive that is in the wanted state."""
-        parts = zones(target.capacity_bytes, self.block_bytes)
+        least_bytes = ZONE_BYTES_MIN
+        if quick:
+            least_bytes = max(least_bytes, int(QUICK_BUFFERS * buffer_bytes(target) / QUICK_SHARE))
+        parts = zones(target.capacity_bytes, self.block_bytes, least_bytes)
         reports = [
             target.run([self._zone(start, size, seed, quick)], progress, 1 / len(parts))
             for start, size in parts

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small import small_model
 
-from drivelab import results
+from drivelab import model, results
 from drivelab.procedures import PROCEDURES
 from drivelab.procedures.hdtach import ZONES_MAX, pass_record, zones
 from drivelab.progress import TaskProgress
@@ -62,3 +62,16 @@ def test_a_pass_read_of_a_new_drive_is_flat() -> None:
     measured = test.measure(target, 1, True, TaskProgress(test.id)).more["pass"]
     assert measured["floor_mb_per_s"] == pytest.approx(measured["mean_mb_per_s"], rel=1e-6)
     assert measured["dips"] == 0
+
+
+def test_samples_of_a_quick_pass_are_not_those_of_the_write_buffer() -> None:
+    """A zone of this small version is less than its buffer, which takes a sample or is full."""
+    drive = model.load("micron-7450-max-800gb", [("scale_divisor", "64")])
+    test = PROCEDURES["hdtach-write"]
+    measured = test.measure(EngineTarget(drive, 1), 1, True, TaskProgress(test.id))
+    assert measured.report is not None
+    mean = measured.report["jobs"][0]["write"]["bytes_per_s"] / 1e6
+    found = measured.more["pass"]
+    assert found["mean_mb_per_s"] == pytest.approx(mean, rel=0.05)
+    assert found["floor_mb_per_s"] > 0.8 * mean
+    assert found["dips"] == 0
