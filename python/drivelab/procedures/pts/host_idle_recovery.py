@@ -15,9 +15,10 @@ from drivelab.procedures.pts.saturation import IOPS, Saturation
 
 WAITS_S = (5, 10, 15, 25, 50)
 BURST_S = 5.0
-ROUND_CAPACITIES, COUNTED_CAPACITIES = 1 / 32, 0.35
-"""Of a round, and before a window counts, where the drive was filled before: a pass leaves the
-spare area erased, which is rarely more than a third of the capacity."""
+COUNTED_CAPACITIES = 1.0
+"""Before a window counts, where the drive was filled before. A pass leaves the spare area erased;
+where that is used up comes a trough, as all blocks are nearly full, and then a rise, as they empty
+together: with two fifths of spare area all this takes a capacity."""
 ROWS_MAX = 60
 """Bursts are put together so that a phase has at most so many rows."""
 LAST_SHARE = 0.25
@@ -59,8 +60,9 @@ class HostIdleRecoveryTest(PerformanceTest):
             lengths.rounds_max * lengths.idle_spacing_s,
             2**62 if fills is None else int(fills * bench.capacity_bytes),
             lengths.idle_spacing_s,
-            ROUND_CAPACITIES if lengths.idle_passes else saturation.ROUND_CAPACITIES,
-            COUNTED_CAPACITIES if lengths.idle_passes else saturation.COUNTED_CAPACITIES,
+            counted_capacities=COUNTED_CAPACITIES
+            if lengths.idle_passes
+            else saturation.COUNTED_CAPACITIES,
             rounds_max=lengths.rounds_max,
         )
         found = writing.run(0.3)
@@ -94,7 +96,7 @@ class HostIdleRecoveryTest(PerformanceTest):
             ),
             tables=(
                 bench.header(self.title, facts, before=before),
-                _waits_table(phases, steady.value),
+                _waits_table(phases),
                 _bursts_table(phases),
                 *found.tables(),
                 writing.table(),
@@ -135,15 +137,16 @@ class HostIdleRecoveryTest(PerformanceTest):
         return phases
 
 
-def _waits_table(phases: Sequence[Phase], steady: float | None) -> Table:
+def _waits_table(phases: Sequence[Phase]) -> Table:
+    """What pauses bring, beside what the same drive does without them right after."""
     pairs = list(zip(phases[::2], phases[1::2], strict=True))
     rows: tuple[Row, ...] = tuple(
         {
             "wait_s": paused.wait_s,
             "first_iops": paused.rates[0] if paused.rates else None,
             "late_iops": paused.late_iops,
-            "gain_percent": 100 * (paused.late_iops / steady - 1)
-            if steady and paused.late_iops is not None
+            "gain_percent": 100 * (paused.late_iops / after.late_iops - 1)
+            if after.late_iops and paused.late_iops is not None
             else None,
             "after_iops": after.late_iops,
         }
@@ -153,7 +156,7 @@ def _waits_table(phases: Sequence[Phase], steady: float | None) -> Table:
         Column("wait_s", "Idle time", "s"),
         Column("first_iops", "First burst", "IOPS"),
         Column("late_iops", "Last quarter of the bursts", "IOPS"),
-        Column("gain_percent", "More than without pauses", "%"),
+        Column("gain_percent", "More than afterwards", "%"),
         Column("after_iops", "Afterwards, without pauses", "IOPS"),
     )
     return Table("waits", "Recovery by idle time", columns, rows)

@@ -1,0 +1,31 @@
+"""What pauses bring is told against a steady state, on drives with much spare area, too."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from drivelab import model
+from drivelab.procedures import PROCEDURES
+from drivelab.procedures.pts.performance_test import PerformanceTest
+from drivelab.procedures.pts.settings import ABRIDGED
+from drivelab.progress import TaskProgress
+from drivelab.targets import EngineTarget
+
+
+def test_the_trough_behind_the_spare_area_is_no_steady_state() -> None:
+    """The drive holds back two fifths: random writes use them up, sink, and rise again."""
+    test = PROCEDURES["pts-host-idle-recovery"]
+    assert isinstance(test, PerformanceTest)
+    drive = model.load("micron-7450-max-800gb", [("scale_divisor", "88")])
+    short = replace(test, lengths=replace(ABRIDGED, idle_bursts=1))
+    found = short.measure(EngineTarget(drive, 1), 1, False, TaskProgress(test.id)).found()
+    assert found["steady_state"]["reached"]
+    steady = next(v["value"] for v in found["values"] if v["name"] == "steady_iops")
+    [waits] = [table["rows"] for table in found["tables"] if table["name"] == "waits"]
+    for row in waits:
+        assert row["after_iops"] == pytest.approx(steady, rel=0.08)
+        assert row["gain_percent"] == pytest.approx(
+            100 * (row["late_iops"] / row["after_iops"] - 1)
+        )
