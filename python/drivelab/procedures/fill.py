@@ -26,7 +26,7 @@ from drivelab.targets import Target
 from drivelab.workload import BlockSize, Job
 
 BLOCK_BYTES = MIB
-PIECES, QUICK_PIECES = 200, 50
+PIECES = 200
 PIECE_BYTES_MIN = 8 * MIB
 """Smaller pieces would fit into the buffers of a drive."""
 CHANGE = 0.2
@@ -57,7 +57,8 @@ class Fill(Procedure):
     """The whole drive, piece by piece."""
 
     pieces: int = PIECES
-    """Of a fill that is not quick, if the drive is large enough for as many."""
+    """If the drive is large enough for as many; of a quick fill, which writes as much, too: fewer
+    are larger than some caches."""
     host_ns: int = 0
     """What the host takes from the end of a command to the next."""
 
@@ -71,7 +72,7 @@ class Fill(Procedure):
 
     def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
         """Fills a drive that is in the wanted state."""
-        bounds = bounds_on(target.capacity_bytes, QUICK_PIECES if quick else self.pieces)
+        bounds = bounds_on(target.capacity_bytes, self.pieces)
         rows: list[dict[str, Any]] = []
         for start, end in pairwise(bounds):
             job = self._job(start, end - start, seed)

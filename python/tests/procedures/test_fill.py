@@ -13,7 +13,7 @@ from small import small_model
 from drivelab import model
 from drivelab.model import Model
 from drivelab.procedures import PROCEDURES
-from drivelab.procedures.fill import PIECES, QUICK_PIECES, bounds_on, cache_pieces
+from drivelab.procedures.fill import PIECES, bounds_on, cache_pieces
 from drivelab.progress import TaskProgress
 from drivelab.quantities import GB, MIB
 from drivelab.targets import EngineTarget
@@ -30,7 +30,7 @@ def measured(drive: Model, quick: bool = False) -> tuple[list[dict[str, Any]], d
     return rows, {v["name"]: v["value"] for v in found["values"]}
 
 
-@given(st.integers(100 * MIB, 10**13), st.sampled_from([QUICK_PIECES, PIECES, 5 * PIECES]))
+@given(st.integers(100 * MIB, 10**13), st.sampled_from([PIECES // 4, PIECES, 5 * PIECES]))
 def test_pieces_are_the_whole_drive_in_order(capacity_bytes: int, pieces: int) -> None:
     assert FILL.fits(capacity_bytes)
     bounds = bounds_on(capacity_bytes, pieces)
@@ -53,6 +53,14 @@ def test_a_cache_ends_where_the_speed_falls_at_once() -> None:
     assert cache_pieces([100.0] * 2 + [20.0] * 48) is None
     assert cache_pieces([545.0, 545.0, 140.0] + [120.0] * 47) is None
     assert cache_pieces([100.0] * 3 + [20.0] * 47) == 3
+
+
+def test_a_quick_fill_finds_a_cache_that_is_a_25th_of_its_drive() -> None:
+    drive = model.load("samsung-870-qvo-1tb", (("scale_divisor", "64"),))
+    _, values = measured(drive, quick=True)
+    slc_gb = float(drive.value("slc_cache.max_bytes") or 0) / GB
+    assert values["cache_gb"] == pytest.approx(slc_gb, rel=0.2)
+    assert values["behind_mb_per_s"] < values["cached_mb_per_s"] / 3
 
 
 @pytest.mark.parametrize("quick", [False, True])
