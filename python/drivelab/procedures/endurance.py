@@ -48,6 +48,7 @@ MOST_ERASES = 8
 DAYS = 5 * 365
 """Of the rating in drive writes a day: five years."""
 TB = 10**12
+SMALL = "bytes written are its own, the drive's as many times more; drive writes a day are the same"
 RAW = "raw_capacity_bytes"
 ON = (("flash.bit_errors", "true"),)
 ENDURANCE, SLC_ENDURANCE, INITIAL, FAILURES = (
@@ -259,10 +260,12 @@ def _notes(
     ended: dict[str, float],
 ) -> tuple[str, ...]:
     divisor = round(target.capacity_bytes / small.capacity_bytes)
+    part = "the drive itself" if divisor == 1 else f"1/{divisor} of the drive"
     found = [
-        f"simulated: 1/{divisor} of the drive, whose blocks stand {erases} erases, each for "
+        f"simulated: {part}, whose blocks stand {erases} erases, each for "
         f"{factor:.4g} of the drive; bytes written are extrapolated from the erases",
         "data are read minutes after they were written: what a shelf adds is in `retention`",
+        *small_version.notes(target, SMALL),
     ]
     if before := target.parameter(INITIAL) or 0:
         counted = (small.parameter(INITIAL) or 0) * factor

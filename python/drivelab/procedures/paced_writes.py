@@ -13,14 +13,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from drivelab.counters import program_bytes, spent_in
 from drivelab.procedures import timed
 from drivelab.procedures.flow import COLUMNS, flow
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
 from drivelab.procedures.procedure import Procedure
 from drivelab.procedures.stream import RANDOM, WRITTEN_STATES
 from drivelab.progress import TaskProgress
-from drivelab.quantities import derive_seed
-from drivelab.targets import Target
+from drivelab.quantities import NS_PER_S, derive_seed
+from drivelab.targets import Report, Target
 from drivelab.workload import Job
 
 SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9)
@@ -30,6 +31,11 @@ QUEUE_DEPTH = 32
 """Of the writes, at most."""
 SATURATION_S, POINT_S = 30.0, 20.0
 QUICK_SATURATION_S, QUICK_POINT_S = 5.0, 3.0
+MOMENTS = 40
+"""Of the time at saturation, by which it is seen to get slower."""
+FALLEN = 0.8
+"""What is left of the first third's writes in the last one, or of free blocks, where there were
+more than remain."""
 KEYS = ("mean_ms", "p50_ms", "p99_ms", "p99_9_ms", "max_ms")
 
 
@@ -51,8 +57,10 @@ class PacedWrites(Procedure):
         shares, saturation_s, point_s = _lengths(quick)
         part = 1 / (len(shares) + saturation_s / point_s)
         unpaced = self._writes(target, seed, saturation_s, None)
-        report = target.clone().run([unpaced], progress, 1 - part * len(shares))
-        saturation = float(flow(report, "write")["iops"] or 0.0)
+        moment_ns = round(saturation_s * NS_PER_S / MOMENTS)
+        unpaced = unpaced.model_copy(update={"series_interval_ns": moment_ns})
+        found = target.clone().run([unpaced], progress, 1 - part * len(shares))
+        saturation = float(flow(found, "write")["iops"] or 0.0)
         rows: list[dict[str, Any]] = []
         left_out: list[float] = []
         for share in shares:
@@ -89,10 +97,13 @@ class PacedWrites(Procedure):
             values=_values(rows, saturation),
             tables=(Table("rates", title, columns, tuple(rows)),),
             charts=charts,
-            notes=tuple(
-                f"no point at {100 * share:.0f} % of saturation: {saturation:.3g} writes a second "
-                "are too few, a rate is 1 a second at least"
-                for share in left_out
+            notes=(
+                *(_unsettled(found) if not left_out else ()),
+                *(
+                    f"no point at {100 * share:.0f} % of saturation: {saturation:.3g} writes a "
+                    "second are too few, a rate is 1 a second at least"
+                    for share in left_out
+                ),
             ),
         )
 
@@ -123,6 +134,25 @@ def _lengths(quick: bool) -> tuple[Sequence[float], float, float]:
     if quick:
         return QUICK_SHARES, QUICK_SATURATION_S, QUICK_POINT_S
     return SHARES, SATURATION_S, POINT_S
+
+
+def _unsettled(report: Report) -> tuple[str, ...]:
+    """Why the writes at saturation aren't what a drive of flash can do for long."""
+    used = spent_in(report)
+    if not program_bytes(used):
+        return ()
+    rest = "saturation is not what remains (`consistency`), nor are rates shares of that"
+    if not sum(used.get(f"program_bytes_{purpose}", 0) for purpose in ("cleaning", "folding")):
+        return (f"nothing was cleaned or folded while the drive was saturated: {rest}",)
+    ios = report["jobs"][0]["write"]["series"]["ios"][:-1]
+    third = len(ios) // 3
+    if third and sum(ios[-third:]) < FALLEN * sum(ios[:third]):
+        percent = 100 * sum(ios[-third:]) / sum(ios[:third])
+        return (f"the last third of the time had {percent:.0f} % of the first's writes: {rest}",)
+    free = [report[key].get("free_blocks", 0) for key in ("counters_before", "counters_after")]
+    if free[1] < FALLEN * free[0]:
+        return (f"of {free[0]} free blocks {free[1]} were left after saturation: {rest}",)
+    return ()
 
 
 def _values(rows: Sequence[dict[str, Any]], saturation: float) -> tuple[Value, ...]:

@@ -185,6 +185,14 @@ def test_a_drive_that_loses_nothing_says_so() -> None:
     assert values["no_loss_tbw"] == rows[-1]["tbw"]
 
 
+def test_bytes_of_a_small_version_are_said_to_be_its_own() -> None:
+    small = model.load("intel-x25-v-40gb", [("scale_divisor", "128")])
+    _, values, notes = measured(small, quick=True)
+    assert values["rated_tbw"] < 1, "of the drive some thirty"
+    assert "a small version, 1/128 of the drive: bytes written are its own" in notes
+    assert "small version" not in quick_on_quarter().notes
+
+
 def test_a_drive_of_another_family_has_no_values() -> None:
     rows, values, _ = measured(model.load("corsair-force-f100-100gb", (("scale_divisor", "64"),)))
     assert rows == []

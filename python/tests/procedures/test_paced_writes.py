@@ -74,3 +74,30 @@ def test_what_a_slow_drive_has_no_point_for_is_not_there() -> None:
         "no point at 50 % of saturation",
         "no point at 90 % of saturation",
     ]
+
+
+@pytest.mark.parametrize(
+    ("drive", "state", "told"),
+    [
+        (("micron-7450-max-800gb", 32), "filled", "nothing was cleaned or folded while"),
+        (("crucial-t500-2tb", 64), "filled", "% of the first's writes"),
+        (("intel-x25-m-g1-80gb", 16), "used", "free blocks"),
+        (("wd-velociraptor-300gb", 1), "new", ""),
+    ],
+)
+def test_a_saturation_that_does_not_last_is_told(
+    drive: tuple[str, int], state: str, told: str
+) -> None:
+    name, divisor = drive
+    made = model.load(name, [("scale_divisor", str(divisor))] if divisor > 1 else [])
+    target = EngineTarget(made, 1)
+    if state != "new":
+        states.find(state).prepare(target, lambda _: 1, TaskProgress("prepare"))
+    notes = TEST.measure(target, 1, True, TaskProgress(TEST.id)).notes
+    assert [told in note for note in notes] == ([True] if told else [])
+
+
+def test_a_saturation_that_lasts_is_not_told() -> None:
+    target = EngineTarget(small_model(), 1)
+    states.find("used").prepare(target, lambda _: 1, TaskProgress("prepare"))
+    assert TEST.measure(target, 1, False, TaskProgress(TEST.id)).notes == ()

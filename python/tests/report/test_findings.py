@@ -289,3 +289,21 @@ def test_studies_tell_their_story() -> None:
 def test_a_study_without_its_values_says_nothing() -> None:
     data = results() | {"tests": [study("spare-area", {"as_sold_mib_per_s": 7.5})]}
     assert not any("spare area" in sentence for sentence in sentences(data))
+
+
+@pytest.mark.parametrize(
+    ("steady", "words"),
+    [
+        ("yes", "steady random 4 KiB writes: "),
+        ("no", "random 4 KiB writes, not all of them steady"),
+    ],
+)
+def test_what_was_cut_off_is_not_called_steady(steady: str, words: str) -> None:
+    rows = [{"fill_percent": 100.0, "steady": "yes"}, {"fill_percent": 50.0, "steady": steady}]
+    told = study(
+        "fill-level",
+        {"full_mib_per_s": 7.5, "half_full_mib_per_s": 41.0},
+        tables=[{"name": "levels", "title": "Levels", "rows": rows, "columns": []}],
+    )
+    finding = findings(read(results() | {"tests": [told]}))[0]
+    assert finding.detail.replace(NBSP, " ").startswith(words)
