@@ -8,6 +8,7 @@ otherwise it rises where the span is larger than what is mapped, by the share th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,8 +26,11 @@ BLOCK_BYTES = 4 * KIB
 FIRST_BYTES = 16 * MIB
 FACTOR = 4
 READS = 20_000
-"""Reads that are measured over each span, after as many that bring its map."""
+"""Reads that are measured over each span, after as many at least that bring its map."""
 QUICK_READS = 2_000
+READS_A_LINE = 3
+"""Reads for each line of the map that memory holds: of so many a twentieth is left cold (e^-3)."""
+MEMORY_KEYS = ("ftl.map_cache_bytes", "ftl.host_memory_bytes")
 KEYS = ("iops", "mean_ms", "p50_ms", "p99_ms", "max_ms")
 
 
@@ -38,6 +42,14 @@ def spans_on(capacity_bytes: int) -> list[int]:
         found.append(span)
         span *= FACTOR
     return [*found, capacity_bytes]
+
+
+def reads_before(target: Target) -> int:
+    """Reads that bring what a drive keeps of its map, of a quick review, too: what isn't there yet
+    would look like what doesn't fit."""
+    memory_bytes = sum(target.parameter(key) or 0 for key in MEMORY_KEYS)
+    line_bytes = target.parameter("ftl.map_fetch_bytes") or target.parameter("flash.page_bytes")
+    return max(READS, math.ceil(READS_A_LINE * memory_bytes / line_bytes) if line_bytes else 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,10 +64,11 @@ class ReadSpan(Procedure):
         """Runs the sweep on a drive that is in the wanted state."""
         spans = spans_on(target.capacity_bytes)
         reads = QUICK_READS if quick else READS
+        before = reads_before(target)
         rows: list[dict[str, Any]] = []
         for span in spans:
             share = 0.5 / len(spans)
-            target.run([_job(self.id, span, reads, seed, "before")], progress, share)
+            target.run([_job(self.id, span, before, seed, "before")], progress, share)
             report = target.run([_job(self.id, span, reads, seed, "measured")], progress, share)
             numbers = flow(report, "read")
             rows.append({"span_gib": span / GIB} | {key: numbers[key] for key in KEYS})

@@ -67,6 +67,15 @@ def test_reads_over_a_growing_span_are_slower_where_the_map_is_not_in_memory() -
     assert without[0] > 1.2 * behind[0]
 
 
+def test_what_memory_maps_is_there_before_a_quick_review_measures() -> None:
+    """The map of 512 MiB, in 8192 lines; after a fill it is that of the drive's end."""
+    lines = (("ftl.host_memory_bytes", "524288"), ("ftl.map_fetch_bytes", "64"))
+    means, _ = means_by_span(*IN_FLASH, *lines)
+    quarter, whole = means[2:]
+    assert quarter == pytest.approx(means[0], rel=0.03)
+    assert whole > 1.1 * quarter
+
+
 @pytest.mark.parametrize("quick", [True, False])
 @pytest.mark.parametrize("test_id", ["atto", "alignment", "compressibility"])
 def test_the_recorded_span_is_the_one_that_was_used(
