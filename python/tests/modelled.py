@@ -36,8 +36,7 @@ class Modelled:
 
         Raises SystemExit with a message where nothing is kept of it."""
         is_kept = what in self._kept.get(model, {})
-        asked = self._only in (None, model) or (self._only == MISSING and not is_kept)
-        fresh = asked and (model, what) not in self._measured
+        fresh = self.asks_for(model, what) and (model, what) not in self._measured
         form = TypeAdapter(kind)
         if fresh:
             self._kept.setdefault(model, {})[what] = form.dump_python(measure(), mode="json")
@@ -46,6 +45,11 @@ class Modelled:
         elif not is_kept:
             raise SystemExit(f"{model}: {what}: nothing is kept in {self._path}: {self._command}")
         return form.validate_python(self._kept[model][what])
+
+    def asks_for(self, model: str, what: str) -> bool:
+        """Whether a value of a model is to be measured."""
+        is_kept = what in self._kept.get(model, {})
+        return self._only in (None, model) or (self._only == MISSING and not is_kept)
 
     def _write(self) -> None:
         text = json.dumps(self._kept, indent=1, sort_keys=True)
