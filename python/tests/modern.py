@@ -10,7 +10,7 @@ the page. `--only MODEL` measures one drive anew, the rest are as they are kept 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -50,8 +50,11 @@ class Steady:
     amplification: float
 
 
-def part_of(model: str, scale: str | None = None) -> tuple[dl.Drive, int]:
-    """A few dies of a model with their share of the capacity, and how many times as many it has."""
+def part_of(
+    model: str, scale: str | None = None, changes: Mapping[str, int] | None = None
+) -> tuple[dl.Drive, int]:
+    """A few dies of a model with their share of the capacity and what else is said of them, and how
+    many times as many it has."""
     whole = dl.Drive(model)
     channels = whole.model.value("flash.channel_count")
     share = channels * whole.model.value("flash.dies_per_channel") // DIES
@@ -59,6 +62,7 @@ def part_of(model: str, scale: str | None = None) -> tuple[dl.Drive, int]:
         "flash.channel_count": 1,
         "flash.dies_per_channel": DIES,
         "user_capacity_bytes": whole.capacity_bytes // share // 2**15 * 2**15,
+        **(changes or {}),
     }
     return dl.Drive(model, few, scale=scale), share
 
@@ -71,11 +75,12 @@ def steady(model: str, used: float = 1.0, written: float = WRITTEN) -> Steady:
     fill = drive.run(dl.Job(rw="write", bs="512k", size=size), keep=True, progress=False)
     parts = [part * written for part in (SETTLED, 1 - SETTLED)]
     ends = []
-    for part in parts:
+    for number, part in enumerate(parts):
         start = ends[-1] if ends else fill
         io_size = int(part * size) // 4096 * 4096
+        # A seed of its own: what draws the same pages again leaves those cold that weren't drawn.
         writes = {"rw": "randwrite", "bs": "4k", "iodepth": DEPTH // share, "norandommap": True}
-        job = dl.Job(**writes, size=size, io_size=io_size)
+        job = dl.Job(**writes, size=size, io_size=io_size, randseed=number)
         ends.append(start.drive.run(job, keep=True, progress=False))
     summaries = [result.summary for result in (fill, ends[-1])]
     rates = [share * summary["mib_per_s"].item() for summary in summaries]

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 import marked
@@ -35,8 +36,18 @@ SCALE = 4
 WINDOW = (0.60, 0.99)
 """What of a run the mean is taken of."""
 MINUTE_S = 60 // SCALE
-INFORMED = ("wd-datacenter-960gb", "60 % cold")
-"""What the victims of a drive were chosen by."""
+BUFFER_BYTES = 2**21
+"""Of such a die. A zipf has fewer pages in it, on which more of the writes fall; so as many of them
+are coalesced as in a drive's 16 MiB, by the formula of the page: the 16 MiB would be a gigabyte."""
+INFORMED = {
+    ("wd-datacenter-960gb", "60 % cold"),
+    ("wd-datacenter-960gb", "zipf 1.0"),
+    ("solidigm-p5520-1920gb", "zipf 1.0"),
+}
+"""What the victims of a drive were chosen by, and whether buffers coalesce."""
+STREAMS = ("micron-7450-max-800gb", "micron-7450-pro-960gb", "skhynix-pe8110-960gb")
+"""By whose ratios it was chosen that copies have blocks of their own, in all drives."""
+SAID_OF_STREAMS = dict.fromkeys(STREAMS, ", streams informed")
 REMARKS = {"wd-datacenter-960gb": ", full speed fitted"}
 """On what follows a fill: tPROG of a drive was fitted to how fast that begins."""
 FULL_SPEED = 0.9
@@ -61,10 +72,19 @@ Run = tuple[str, Writes]
 """A model, and what is written to it."""
 
 UNIFORM = Writes("uniform", "random", 5)
-ZIPF = [Writes(f"zipf {z}", f"zipf_true:{z}", 5) for z in (0.2, 0.4, 0.6, 0.8, 1.0)]
-COLD = [
-    Writes(f"{c} % cold", f"zoned_scattered:0/{c}:100/{100 - c}", 7) for c in (20, 40, 60, 80, 90)
+ZIPF = [
+    Writes(f"zipf {z}", f"zipf_true:{z}", capacities)
+    for z, capacities in ((0.2, 5), (0.4, 5), (0.6, 5), (0.8, 5), (1.0, 6))
 ]
+HOT = [
+    Writes(f"{w}/{100 - w}", f"zoned_scattered:{w}/{100 - w}:{100 - w}/{w}", capacities)
+    for w, capacities in ((60, 5), (70, 5), (90, 7), (95, 8))
+]
+COLD = [
+    Writes(f"{c} % cold", f"zoned_scattered:0/{c}:100/{100 - c}", capacities)
+    for c, capacities in ((20, 7), (40, 7), (60, 7), (80, 7), (90, 5))
+]
+RATIOS = [*ZIPF, *HOT, *COLD]
 
 
 @dataclass(frozen=True)
@@ -73,10 +93,16 @@ class Measured:
 
     model: str
     zipf: Sequence[float | None]
+    hot: Sequence[float | None]
     cold: Sequence[float | None]
     full_gib: float | None
     trough: float | None
     overshoot: float | None
+
+    @property
+    def ratios(self) -> Sequence[float | None]:
+        """Rates of `RATIOS`."""
+        return [*self.zipf, *self.hot, *self.cold]
 
     @property
     def uniform(self) -> float:
@@ -84,35 +110,38 @@ class Measured:
         return next(drive.mib_per_s for drive in modern.DRIVES if drive.model == self.model)
 
 
+UNKNOWN = (None,) * len(HOT)
 DRIVES = (
     Measured(
         "micron-7450-max-800gb",
-        (618.1, 601.9, 575.5, 558.2, None), (585.6, 586.0, None, 1063.6, 1346.7),
+        (618.1, 601.9, 575.5, 558.2, None), (613.1, 585.1, 522.2, 422.0),
+        (585.6, 586.0, None, 1063.6, 1346.7),
         337.0, 441.5, 682.8,
     ),
     Measured(
         "micron-7450-pro-960gb",
-        (365.6, 356.7, 342.9, None, 394.1), (355.9, 332.5, 320.5, 313.6, 1003.7),
+        (365.6, 356.7, 342.9, None, 394.1), UNKNOWN, (355.9, 332.5, 320.5, 313.6, 1003.7),
         190.0, 221.7, None,
     ),
     Measured(
         "skhynix-pe8110-960gb",
-        (327.9, 323.5, None, 307.2, 447.9), (319.6, 306.0, 298.2, 313.2, None),
+        (327.9, 323.5, None, 307.2, 447.9), (None, None, None, 286.8),
+        (319.6, 306.0, 298.2, 313.2, None),
         117.0, None, 388.8,
     ),
     Measured(
         "samsung-pm9a3-960gb",
-        (279.0, 279.0, 278.0, 258.6, None), (None, 273.5, 183.1, 260.7, 576.8),
+        (279.0, 279.0, 278.0, 258.6, None), UNKNOWN, (None, 273.5, 183.1, 260.7, 576.8),
         None, 148.2, 363.1,
     ),
     Measured(
         "solidigm-p5520-1920gb",
-        (None, 447.3, 431.8, 441.1, 555.5), (506.2, 544.8, 634.0, None, 655.8),
+        (None, 447.3, 431.8, 441.1, 555.5), UNKNOWN, (506.2, 544.8, 634.0, None, 655.8),
         377.0, 323.6, 594.1,
     ),
     Measured(
         "wd-datacenter-960gb",
-        (183.7, None, 182.3, 195.6, 335.1), (186.1, None, 272.0, 356.7, 432.5),
+        (183.7, None, 182.3, 195.6, 335.1), UNKNOWN, (186.1, None, 272.0, 356.7, 432.5),
         122.0, 108.7, 236.4,
     ),
 )  # fmt: skip
@@ -134,7 +163,7 @@ class Modelled:
 
 def modelled(model: str, writes: Writes) -> Modelled:
     """A small version of one die, filled in sequence and then written at random."""
-    drive, dies = modern.part_of(model, f"1/{SCALE}")
+    drive, dies = modern.part_of(model, f"1/{SCALE}", {"write_buffer.size_bytes": BUFFER_BYTES})
     size = drive.capacity_bytes // 2**20 * 2**20
     fill = drive.run(dl.Job(rw="write", bs="512k", size=size), keep=True, progress=False)
     job = dl.Job(
@@ -167,6 +196,7 @@ class Pair:
     modelled: float
     informed: bool = False
     """Something of the model was chosen by it: no prediction."""
+    remark: str = ""
 
     @property
     def off(self) -> float:
@@ -175,7 +205,7 @@ class Pair:
 
 def ratios(drive: Measured, found: dict[str, Modelled]) -> list[Pair | None]:
     """Rates of zipfs and of cold data to that of uniform writes; None where nothing is known."""
-    known = zip([*ZIPF, *COLD], [*drive.zipf, *drive.cold], strict=True)
+    known = zip(RATIOS, drive.ratios, strict=True)
     base = found[UNIFORM.name].mib_per_s
     return [
         None
@@ -184,7 +214,8 @@ def ratios(drive: Measured, found: dict[str, Modelled]) -> list[Pair | None]:
             writes.name,
             rate / drive.uniform,
             found[writes.name].mib_per_s / base,
-            informed=(drive.model, writes.name) == INFORMED,
+            informed=drive.model in STREAMS or (drive.model, writes.name) in INFORMED,
+            remark=", informed" * ((drive.model, writes.name) in INFORMED),
         )
         for writes, rate in known
     ]
@@ -206,7 +237,7 @@ def transients(drive: Measured, found: dict[str, Modelled]) -> list[Pair | None]
 def _cell(pair: Pair | None, digits: int) -> str:
     if pair is None:
         return ""
-    remark = deviation(pair.modelled, pair.measured) + ", informed" * pair.informed
+    remark = deviation(pair.modelled, pair.measured) + pair.remark
     return f"{pair.measured:.{digits}f} / {pair.modelled:.{digits}f} ({remark})"
 
 
@@ -216,20 +247,30 @@ def table(
     digits: int,
     remarks: Mapping[str, str] | None = None,
 ) -> str:
-    """A row for each drive: measured / modelled (deviation), and the median and worst of all that
-    nothing was chosen by; remarks stand behind the drives' names."""
+    """A row for each drive of which something is known: measured / modelled (deviation), and the
+    median and worst of all, and of all that nothing was chosen by; remarks stand behind the drives'
+    names."""
     lines = [
         [f"`{model}`{(remarks or {}).get(model, '')}", *(_cell(pair, digits) for pair in row)]
         for model, row in rows.items()
+        if any(row)
     ]
-    pairs = (pair for row in rows.values() for pair in row if pair and not pair.informed)
+    known = [pair for row in rows.values() for pair in row if pair]
+    predicted = [pair for pair in known if not pair.informed]
+    said = [_how_far(known, "predictions" if len(predicted) == len(known) else "figures")]
+    if 0 < len(predicted) < len(known):
+        said.append(_how_far(predicted, "predictions among them"))
+    return f"{markdown(['drive', *names], lines, names)}\n{' '.join(said)}\n"
+
+
+def _how_far(pairs: Sequence[Pair], what: str) -> str:
+    """How far figures are off."""
     known = sorted(pairs, key=lambda pair: abs(pair.off))
     middle = statistics.median(abs(pair.off) for pair in known)
     within = sum(abs(pair.off) <= TOLERANCE for pair in known)
-    text = markdown(["drive", *names], lines, names)
     return (
-        f"{text}\nOf {len(known)} predictions the median is off by {100 * middle:.1f} %, "
-        f"the worst by {100 * known[-1].off:+.0f} %; {within} are within {100 * TOLERANCE:.0f} %.\n"
+        f"Of {len(known)} {what} the median is off by {100 * middle:.1f} %, "
+        f"the worst by {100 * known[-1].off:+.0f} %; {within} are within {100 * TOLERANCE:.0f} %."
     )
 
 
@@ -252,7 +293,7 @@ def picture(rows: dict[str, Sequence[Pair | None]]) -> Chart:
 
 def wanted(drive: Measured) -> list[Writes]:
     """Workloads of a drive for which there is a figure."""
-    figures = zip([*ZIPF, *COLD], [*drive.zipf, *drive.cold], strict=True)
+    figures = zip(RATIOS, drive.ratios, strict=True)
     return [UNIFORM, *(writes for writes, rate in figures if rate is not None)]
 
 
@@ -277,10 +318,17 @@ def collected(
 def parts(found: dict[str, dict[str, Modelled]]) -> tuple[dict[str, str], Chart]:
     """The tables of the page and its picture."""
     of_ratios = {drive.model: ratios(drive, found[drive.model]) for drive in DRIVES}
-    half = len(ZIPF)
+    ends = list(accumulate(map(len, (ZIPF, HOT, COLD)), initial=0))
     tables = {
-        "zipf": table([w.name for w in ZIPF], {m: row[:half] for m, row in of_ratios.items()}, 2),
-        "cold": table([w.name for w in COLD], {m: row[half:] for m, row in of_ratios.items()}, 2),
+        name: table(
+            [writes.name for writes in RATIOS[start:end]],
+            {model: row[start:end] for model, row in of_ratios.items()},
+            2,
+            SAID_OF_STREAMS,
+        )
+        for name, (start, end) in zip(("zipf", "hot", "cold"), pairwise(ends), strict=True)
+    }
+    tables |= {
         "transients": table(
             ["written at full speed, GiB", "trough, MiB/s", "overshoot, MiB/s"],
             {drive.model: transients(drive, found[drive.model]) for drive in DRIVES},
@@ -301,7 +349,7 @@ def main() -> int:
             (drive.model, writes): pool.submit(modelled, drive.model, writes)
             for drive in DRIVES
             for writes in wanted(drive)
-            if only in (None, drive.model)
+            if kept.asks_for(drive.model, writes.name)
         }
         found = collected(kept, running)
     tables, chart = parts(found)
