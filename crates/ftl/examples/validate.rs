@@ -8,9 +8,12 @@ use drivelab_ftl::theory::{
     separated_write_amplification,
 };
 use drivelab_ftl::untimed::Untimed;
-use drivelab_ftl::{Books, CleaningMode, Contents, FtlConfig, PageMap, Placement, VictimSelection};
+use drivelab_ftl::{Books, Contents, FtlConfig, PageMap, Placement, VictimSelection};
 use drivelab_nand::{Geometry, Lpn, UnitLayout};
 use drivelab_sim::Stream;
+
+#[path = "../tests/plain.rs"]
+mod plain;
 
 /// Uniform writes must be this close to theory.
 const UNIFORM_LIMIT: f64 = 0.005;
@@ -90,29 +93,7 @@ fn config(
     choices: u32,
     user_units: u32,
 ) -> FtlConfig {
-    FtlConfig {
-        user_units,
-        victim_selection,
-        choices,
-        window_blocks: 4,
-        placement,
-        hot_writes: 4,
-        hint_streams: 2,
-        cleaning_mode: CleaningMode::Relocate,
-        superblock_blocks: 1,
-        parity_stripe_pages: 0,
-        held_word_lines: 0,
-        cleaning_start_blocks: 2,
-        cleaning_stop_blocks: 2,
-        trim_supported: true,
-        idle_cleaning_blocks: 0,
-        wear_spread_limit: 0,
-        journal_updates_per_page: 0,
-        checkpoint_updates: 0,
-        checkpoint_pages: 0,
-        slc_cache: None,
-        seed: 1,
-    }
+    FtlConfig { victim_selection, choices, placement, hint_streams: 2, seed: 1, ..plain::config(user_units) }
 }
 
 fn layout(shape: Shape) -> Result<UnitLayout, drivelab_nand::GeometryError> {

@@ -1,4 +1,5 @@
-//! Parameters that tests vary: of a page map that cleans as soon as it must, and does nothing else.
+//! Parameters that tests and examples/validate.rs vary: of a page map that cleans as soon as it must, and does nothing
+//! else.
 
 use drivelab_ftl::{CleaningMode, FtlConfig, Placement, VictimSelection};
 

@@ -119,11 +119,11 @@ class Stream(Procedure):
         block_bytes = 128 * KIB
         if self.order == "sequential":
             block_bytes = self.block_bytes
-            # 0 is a link that takes no time: nothing bounds it.
             rate = target.parameter("link.bytes_per_s")
-            reach = self.duration_on(quick) * (LINK_BYTES_PER_S if rate is None else rate)
-            blocks = math.ceil(reach / self.block_bytes)
-            span_bytes = min(span_bytes, blocks * self.block_bytes or span_bytes)
+            rate = LINK_BYTES_PER_S if rate is None else rate
+            if rate > 0:  # 0 is a link that takes no time: nothing bounds what it carries.
+                blocks = math.ceil(self.duration_on(quick) * rate / self.block_bytes)
+                span_bytes = min(span_bytes, blocks * self.block_bytes)
         return Job(
             name=f"{self.id}-writing",
             rw="write",

@@ -61,11 +61,13 @@ fn small(name: &str, changes: &[(&str, &str)]) -> Model {
     }
     let blocks = Drive::describe(single)["derived"]["blocks_per_die"].as_u64().unwrap_or(BLOCKS);
     let divisor = (blocks / BLOCKS).max(1).to_string();
+    let mut own = vec![("scale_divisor", &*divisor)];
     let buffer =
-        single.optional_integer("write_buffer.size_bytes").map_or(0, |bytes| bytes.min(BUFFER_BYTES));
-    let own = [("scale_divisor", &*divisor), ("write_buffer.size_bytes", &*buffer.to_string())];
-    let own = if single.family() == Family::CompressedMap { &own[..] } else { &own[..1] };
-    shipped::varied(name, &[own, changes].concat()).unwrap()
+        single.optional_integer("write_buffer.size_bytes").map(|bytes| bytes.min(BUFFER_BYTES).to_string());
+    if let Some(buffer) = buffer.as_deref().filter(|_| single.family() == Family::CompressedMap) {
+        own.push(("write_buffer.size_bytes", buffer));
+    }
+    shipped::varied(name, &[&own, changes].concat()).unwrap()
 }
 
 /// Blocks of word lines are so large that fewer of them are not enough: they have fewer pages, too, and the buffer and the

@@ -18,10 +18,9 @@ def test_the_trough_behind_the_spare_area_is_no_steady_state() -> None:
     """The drive holds back two fifths: random writes use them up, sink, and rise again."""
     test = PROCEDURES["pts-host-idle-recovery"]
     assert isinstance(test, PerformanceTest)
-    # With streams of their own copies ripen in waves on so few blocks, which are another matter.
-    changes = [("scale_divisor", "88"), ("ftl.placement", "one-stream")]
-    drive = model.load("micron-7450-max-800gb", changes)
-    short = replace(test, lengths=replace(ABRIDGED, idle_bursts=1))
+    drive = model.load("micron-7450-max-800gb", [("scale_divisor", "64")])
+    # A phase of a few bursts would be one moment of a rate that swings.
+    short = replace(test, lengths=replace(ABRIDGED, idle_bursts=12))
     found = short.measure(EngineTarget(drive, 1), 1, False, TaskProgress(test.id)).found()
     assert found["steady_state"]["reached"]
     steady = next(v["value"] for v in found["values"] if v["name"] == "steady_iops")
