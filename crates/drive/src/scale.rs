@@ -18,6 +18,7 @@
 use drivelab_controller::{Device, SECTOR_BYTES};
 
 use crate::build;
+use crate::engine::Engine;
 use crate::error::ModelError;
 use crate::model::Model;
 use crate::parameters::{Family, SCALE_KEY as KEY};
@@ -74,7 +75,7 @@ impl Size {
         let (raw_bytes, slc_bytes) = (number("raw_capacity_bytes"), number("slc_cache_bytes"));
         Ok(Self {
             raw_bytes,
-            user_bytes: (drive.capacity_sectors() * SECTOR_BYTES) as f64,
+            user_bytes: user_bytes(&drive),
             held_back_bytes: number("held_back_bytes"),
             blocks_per_die: number("blocks_per_die"),
             block_bytes: number("block_bytes"),
@@ -110,12 +111,17 @@ impl Size {
     }
 }
 
+/// What a host could use of a drive, were it not partitioned.
+fn user_bytes(drive: &Engine) -> f64 {
+    (drive.capacity_sectors() * SECTOR_BYTES) as f64
+}
+
 /// A divisor as it is asked for: by its key, or as a scale.
 fn typed(divisor: u64) -> String {
     format!("{divisor} (--scale 1/{divisor})")
 }
 
-/// Makes a checked model of a drive a small version of itself. The members of an array shrink on their own.
+/// Makes a checked model of a drive a small version of itself.
 ///
 /// # Errors
 /// A drive that can't be cut down so far, or at all.
@@ -127,14 +133,7 @@ pub fn apply(model: &mut Model, divisor: u64) -> Result<Vec<String>, ModelError>
                            no more memory or time than a part of it";
             return Err(model.bad(KEY, &typed(divisor), allowed));
         }
-        Family::Raid0 => {
-            for member in model.members() {
-                let own = member.scale_remarks().iter();
-                remarks.extend(own.map(|remark| format!("{}: {remark}", member.name())));
-            }
-            remarks.dedup();
-            return Ok(remarks);
-        }
+        Family::Raid0 => return array(model, divisor),
         _ if divisor == 1 => return Ok(remarks),
         _ => {}
     }
@@ -162,10 +161,7 @@ pub fn apply(model: &mut Model, divisor: u64) -> Result<Vec<String>, ModelError>
     let (slc, small_slc) = (full.slc_bytes / full.user_bytes, small.slc_bytes / small.user_bytes);
     compare(&mut remarks, "what the SLC cache holds over user capacity", slc, small_slc);
     behind_slc_cache(&mut remarks, &full, &small);
-    if let Some(bytes) = model.optional_integer("partition_bytes") {
-        let bytes = (bytes as f64 * small.user_bytes / full.user_bytes) as u64 / UNIT_BYTES * UNIT_BYTES;
-        model.replace("partition_bytes", bytes.max(UNIT_BYTES), divisor);
-    }
+    partition(model, small.user_bytes / full.user_bytes, divisor);
     let fill_ratios = (full.map_log_fill_ratio, small.map_log_fill_ratio);
     if fill_ratios.0.max(fill_ratios.1) > COPIED_FILL_RATIO {
         let what = "how full of its lines the map's own blocks are, which decides what changes of it cost";
@@ -174,6 +170,29 @@ pub fn apply(model: &mut Model, divisor: u64) -> Result<Vec<String>, ModelError>
     buffer(model, &mut remarks, &full, &small, merges, divisor);
     turns(model, &mut remarks, &small);
     Ok(remarks)
+}
+
+/// The members of an array shrink, each on its own, and its partition as much as it does.
+fn array(model: &mut Model, divisor: u64) -> Result<Vec<String>, ModelError> {
+    let full_bytes = user_bytes(&build::build(model, 0)?);
+    model.scale_members(divisor)?;
+    let small_bytes = user_bytes(&build::build(model, 0)?);
+    partition(model, small_bytes / full_bytes, divisor);
+    let mut remarks = Vec::new();
+    for member in model.members() {
+        let own = member.scale_remarks().iter();
+        remarks.extend(own.map(|remark| format!("{}: {remark}", member.name())));
+    }
+    remarks.dedup();
+    Ok(remarks)
+}
+
+/// The partition remains the same share of the drive, of which `share` remains: in whole units, one at least.
+fn partition(model: &mut Model, share: f64, divisor: u64) {
+    if let Some(bytes) = model.optional_integer("partition_bytes") {
+        let bytes = (bytes as f64 * share) as u64 / UNIT_BYTES * UNIT_BYTES;
+        model.replace("partition_bytes", bytes.max(UNIT_BYTES), divisor);
+    }
 }
 
 /// Fewer blocks, and a user capacity that leaves the same share of them spare.

@@ -238,3 +238,19 @@ fn an_array_is_cut_down_member_by_member() {
     let single = shipped::varied("intel-x25-v-40gb", &[("scale_divisor", "64"), ("spare_ratio", "0.28")]);
     assert_eq!(array.members()[0].hash(), single.unwrap().hash());
 }
+
+#[test]
+fn a_partition_remains_the_same_share_of_a_drive_and_of_an_array() {
+    for name in ["intel-x25-v-40gb", "intel-x25-v-40gb-raid0-x2"] {
+        let partitioned = |share: f64, divisor: &str| {
+            let bytes = share * derived(&shipped::shipped(name), "user_capacity_bytes");
+            let bytes = (bytes as u64 / 32768 * 32768).to_string();
+            shipped::varied(name, &[("scale_divisor", divisor), ("partition_bytes", &bytes)])
+        };
+        let small = partitioned(0.8, "16").unwrap();
+        let share = derived(&small, "user_capacity_bytes") / derived(&small, "drive_capacity_bytes");
+        assert!((share - 0.8).abs() < 0.001, "{name}: {share}");
+        let error = partitioned(1.1, "16").unwrap_err().to_string();
+        assert!(error.contains("partition_bytes") && error.contains("the drive's capacity"), "{error}");
+    }
+}

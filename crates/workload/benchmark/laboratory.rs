@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 /// Every command takes so long, whatever else is outstanding.
 const LATENCY_NS: u64 = 75_000;
+/// Of a SATA drive, as the rows beside it have.
 const QUEUE_DEPTH: u32 = 32;
 
 /// Commands in order of time, and nothing else.

@@ -20,8 +20,9 @@ fn prototype_rate(prototype: &mut Prototype, requests: u64, span_pages: u32, rea
     done as f64 / started.elapsed().as_secs_f64()
 }
 
-/// Rows of one device, each run in the state that the one before has left.
+/// The first row of the device, which the laboratory's own repeats.
 const READS: (&str, Rw, u64) = ("device 70 % filled: random 8 KB reads, QD 32", Rw::RandRead, 7_000_000);
+/// Rows of one device, each run in the state that the one before has left.
 const OF_DEVICE: [(&str, Rw, u64); 3] = [
     READS,
     ("device 70 % filled: random 8 KB writes, QD 32", Rw::RandWrite, 600_000),

@@ -117,14 +117,10 @@ impl Model {
         }
         self.check_part()?;
         self.fill_defaults()?;
-        let divisor = self.optional_integer(SCALE_KEY);
-        if let Some(divisor) = divisor.filter(|_| is_array) {
-            member_overrides.push((SCALE_KEY.to_owned(), divisor.to_string()));
-        }
         let varied = members.iter().map(|member| member.varied(&member_sheets, &member_overrides));
         self.members = varied.collect::<Result<_, _>>()?;
         build::check(&self)?;
-        if let Some(divisor) = divisor {
+        if let Some(divisor) = self.optional_integer(SCALE_KEY) {
             let full_size = Arc::new(self.clone());
             let remarks = scale::apply(&mut self, divisor)?;
             self.full_size = Some((full_size, remarks));
@@ -206,6 +202,14 @@ impl Model {
         base.values.retain(|_, sourced| !sourced.is_default());
         let members = std::mem::take(&mut base.members);
         base.complete(sheets.to_vec(), overrides, &members).map(Arc::new)
+    }
+
+    /// Gives an array members that are small versions of those it has.
+    pub(crate) fn scale_members(&mut self, divisor: u64) -> Result<(), ModelError> {
+        let scaled = [(SCALE_KEY.to_owned(), divisor.to_string())];
+        self.members =
+            self.members.iter().map(|member| member.varied(&[], &scaled)).collect::<Result<_, _>>()?;
+        Ok(())
     }
 
     /// The family that the topmost layer (or an override) states.
