@@ -51,7 +51,7 @@ class Steady:
 
 
 def part_of(
-    model: str, scale: str | None = None, changes: Mapping[str, int] | None = None
+    model: str, scale: str | None = None, changes: Mapping[str, int | str] | None = None
 ) -> tuple[dl.Drive, int]:
     """A few dies of a model with their share of the capacity and what else is said of them, and how
     many times as many it has."""

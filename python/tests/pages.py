@@ -16,6 +16,9 @@ from playwright.sync_api import Browser, sync_playwright
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 DRAWN_MS = 300
 """Until what a page draws by itself is there: nothing that a test waits for itself."""
+READY = """() => !document.getElementById("library")
+    || document.documentElement.dataset.charts === "ready" """
+"""Its charts hear what a reader does, if it has any: on a busy machine unpacking them takes long."""
 TALL_PX = 12_000
 """Of a page that is drawn whole: charts are when they come into view."""
 InPage = Callable[..., Any]
@@ -45,6 +48,7 @@ def runner(folder: Path) -> InPage:
         context = chromium().new_context(viewport={"width": width_px, "height": TALL_PX})
         page = context.new_page()
         page.goto(file.as_uri())
+        page.wait_for_function(READY)
         page.wait_for_timeout(DRAWN_MS)
         value = page.evaluate(f"async () => {{ const page = document, own = window; {script} }}")
         context.close()

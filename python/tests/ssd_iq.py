@@ -37,19 +37,23 @@ WINDOW = (0.60, 0.99)
 """What of a run the mean is taken of."""
 MINUTE_S = 60 // SCALE
 BUFFER_BYTES = 2**21
-"""Of such a die. A zipf has fewer pages in it, on which more of the writes fall; so as many of them
-are coalesced as in a drive's 16 MiB, by the formula of the page: the 16 MiB would be a gigabyte."""
+"""Of such a die. A zipf has fewer pages in it, on which more of the writes fall: 16 MiB, as the
+drives have, would be a gigabyte beside it and drop 43 % of zipf 1.0's writes, where a drive drops
+32 %. Of the powers of two this one comes nearest to what writes cost a drive, by the formula of the
+page; it drops 28 %."""
+MAX, PRO, PE8110 = "micron-7450-max-800gb", "micron-7450-pro-960gb", "skhynix-pe8110-960gb"
+PM9A3, P5520, WD = "samsung-pm9a3-960gb", "solidigm-p5520-1920gb", "wd-datacenter-960gb"
 INFORMED = {
-    ("wd-datacenter-960gb", "60 % cold"),
-    ("wd-datacenter-960gb", "zipf 1.0"),
-    ("solidigm-p5520-1920gb", "zipf 1.0"),
+    (WD, "60 % cold"),
+    *((model, "zipf 1.0") for model in (PRO, PE8110, P5520, WD)),
 }
 """What the victims of a drive were chosen by, and whether buffers coalesce."""
-STREAMS = ("micron-7450-max-800gb", "micron-7450-pro-960gb", "skhynix-pe8110-960gb")
+STREAMS = (MAX, PRO, PE8110)
 """By whose ratios it was chosen that copies have blocks of their own, in all drives."""
 SAID_OF_STREAMS = dict.fromkeys(STREAMS, ", streams informed")
-REMARKS = {"wd-datacenter-960gb": ", full speed fitted"}
-"""On what follows a fill: tPROG of a drive was fitted to how fast that begins."""
+REMARKS = {MAX: ", blocks in view", PRO: ", blocks in view", WD: ", full speed fitted"}
+"""On what follows a fill: blocks of a part were fitted with the length of full speed in view, which
+their spare area is; tPROG of a drive was fitted to how fast it begins."""
 FULL_SPEED = 0.9
 """What is left of a fill's rate where the spare area is used up."""
 TRANSIENT = 40
@@ -68,8 +72,10 @@ class Writes:
     """User capacities that are written."""
 
 
-Run = tuple[str, Writes]
-"""A model, and what is written to it."""
+Changes = Mapping[str, int | str]
+"""Parameters of a model that are others."""
+Run = tuple[str, Writes, str]
+"""A model, what is written to it, and which of `VARIANTS` it is; empty: as the model is."""
 
 UNIFORM = Writes("uniform", "random", 5)
 ZIPF = [
@@ -85,6 +91,17 @@ COLD = [
     for c, capacities in ((20, 7), (40, 7), (60, 7), (80, 7), (90, 5))
 ]
 RATIOS = [*ZIPF, *HOT, *COLD]
+VARIANTS: Mapping[str, Changes] = {
+    "one stream, greedy": {"ftl.placement": "one-stream"},
+    "one stream, fifo": {"ftl.placement": "one-stream", "ftl.victim_selection": "fifo"},
+    "one stream, best of 10": {"ftl.placement": "one-stream", "ftl.victim_selection": "d-choices"},
+}
+"""What else the streams and victims of a drive might be."""
+TELLING = {
+    MAX: ("zipf 0.8", "90/10", "95/5", "80 % cold"),
+    PRO: ("40 % cold", "60 % cold", "80 % cold", "90 % cold"),
+}
+"""Ratios that tell them apart."""
 
 
 @dataclass(frozen=True)
@@ -113,38 +130,50 @@ class Measured:
 UNKNOWN = (None,) * len(HOT)
 DRIVES = (
     Measured(
-        "micron-7450-max-800gb",
+        MAX,
         (618.1, 601.9, 575.5, 558.2, None), (613.1, 585.1, 522.2, 422.0),
         (585.6, 586.0, None, 1063.6, 1346.7),
         337.0, 441.5, 682.8,
     ),
     Measured(
-        "micron-7450-pro-960gb",
+        PRO,
         (365.6, 356.7, 342.9, None, 394.1), UNKNOWN, (355.9, 332.5, 320.5, 313.6, 1003.7),
         190.0, 221.7, None,
     ),
     Measured(
-        "skhynix-pe8110-960gb",
+        PE8110,
         (327.9, 323.5, None, 307.2, 447.9), (None, None, None, 286.8),
         (319.6, 306.0, 298.2, 313.2, None),
         117.0, None, 388.8,
     ),
     Measured(
-        "samsung-pm9a3-960gb",
+        PM9A3,
         (279.0, 279.0, 278.0, 258.6, None), UNKNOWN, (None, 273.5, 183.1, 260.7, 576.8),
         None, 148.2, 363.1,
     ),
     Measured(
-        "solidigm-p5520-1920gb",
+        P5520,
         (None, 447.3, 431.8, 441.1, 555.5), UNKNOWN, (506.2, 544.8, 634.0, None, 655.8),
         377.0, 323.6, 594.1,
     ),
     Measured(
-        "wd-datacenter-960gb",
+        WD,
         (183.7, None, 182.3, 195.6, 335.1), UNKNOWN, (186.1, None, 272.0, 356.7, 432.5),
         122.0, 108.7, 236.4,
     ),
 )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Transient:
+    """What follows a fill where it is written over uniformly."""
+
+    full_gib: float
+    """Written at the full rate, before cleaning holds writes up."""
+    trough: float
+    """The slowest minute after that, MiB/s."""
+    overshoot: float
+    """The fastest minute after that one, MiB/s."""
 
 
 @dataclass(frozen=True)
@@ -153,17 +182,14 @@ class Modelled:
 
     mib_per_s: float
     """Mean of the window."""
-    full_gib: float | None
-    """Written at the full rate, before cleaning holds writes up; None: it never does by much."""
-    trough: float
-    """The slowest minute after that, MiB/s."""
-    overshoot: float
-    """The fastest minute after that one."""
+    transient: Transient | None
+    """None: writes aren't uniform, or their rate never falls."""
 
 
-def modelled(model: str, writes: Writes) -> Modelled:
+def modelled(model: str, writes: Writes, variant: str = "") -> Modelled:
     """A small version of one die, filled in sequence and then written at random."""
-    drive, dies = modern.part_of(model, f"1/{SCALE}", {"write_buffer.size_bytes": BUFFER_BYTES})
+    changes = {"write_buffer.size_bytes": BUFFER_BYTES, **VARIANTS.get(variant, {})}
+    drive, dies = modern.part_of(model, f"1/{SCALE}", changes)
     size = drive.capacity_bytes // 2**20 * 2**20
     fill = drive.run(dl.Job(rw="write", bs="512k", size=size), keep=True, progress=False)
     job = dl.Job(
@@ -174,16 +200,25 @@ def modelled(model: str, writes: Writes) -> Modelled:
     seconds = fill.drive.run(job, progress=False).series["mib_per_s"].to_list()
     rates = [dies * rate for rate in seconds]
     first, last = (int(share * len(rates)) for share in WINDOW)
+    mean = statistics.mean(rates[first:last])
+    print(model, writes.name, variant, mean, file=sys.stderr, flush=True)
+    is_uniform = writes.distribution == UNIFORM.distribution
+    return Modelled(mean, _transient(rates) if is_uniform else None)
+
+
+def _transient(rates: Sequence[float]) -> Transient | None:
+    """What follows a fill, by the rate of each second in MiB/s."""
     slow = next((i for i, rate in enumerate(rates) if rate < FULL_SPEED * rates[1]), None)
-    print(model, writes.name, statistics.mean(rates[first:last]), file=sys.stderr, flush=True)
+    if slow is None:
+        return None
     starts = range(0, min(len(rates), TRANSIENT * MINUTE_S) - MINUTE_S, MINUTE_S)
     minutes = [statistics.mean(rates[start : start + MINUTE_S]) for start in starts]
-    trough = min(minutes)
-    return Modelled(
-        mib_per_s=statistics.mean(rates[first:last]),
-        full_gib=None if slow is None else SCALE * sum(rates[:slow]) * GIB_PER_MIB,
+    after = minutes[slow // MINUTE_S :]
+    trough = min(after)
+    return Transient(
+        full_gib=SCALE * sum(rates[:slow]) * GIB_PER_MIB,
         trough=trough,
-        overshoot=max(minutes[minutes.index(trough) :]),
+        overshoot=max(after[after.index(trough) :]),
     )
 
 
@@ -197,6 +232,7 @@ class Pair:
     informed: bool = False
     """Something of the model was chosen by it: no prediction."""
     remark: str = ""
+    """What its cell says behind the deviation."""
 
     @property
     def off(self) -> float:
@@ -205,33 +241,64 @@ class Pair:
 
 def ratios(drive: Measured, found: dict[str, Modelled]) -> list[Pair | None]:
     """Rates of zipfs and of cold data to that of uniform writes; None where nothing is known."""
-    known = zip(RATIOS, drive.ratios, strict=True)
     base = found[UNIFORM.name].mib_per_s
-    return [
-        None
-        if rate is None
-        else Pair(
-            writes.name,
-            rate / drive.uniform,
-            found[writes.name].mib_per_s / base,
-            informed=drive.model in STREAMS or (drive.model, writes.name) in INFORMED,
-            remark=", informed" * ((drive.model, writes.name) in INFORMED),
+    pairs: list[Pair | None] = []
+    for writes, rate in zip(RATIOS, drive.ratios, strict=True):
+        if rate is None:
+            pairs.append(None)
+            continue
+        chosen_by = (drive.model, writes.name) in INFORMED
+        pairs.append(
+            Pair(
+                writes.name,
+                rate / drive.uniform,
+                found[writes.name].mib_per_s / base,
+                # Cold data of all drives was in view when their streams were chosen first.
+                informed=chosen_by or drive.model in STREAMS or writes in COLD,
+                remark=", informed" if chosen_by else "",
+            )
         )
-        for writes, rate in known
-    ]
+    return pairs
 
 
 def transients(drive: Measured, found: dict[str, Modelled]) -> list[Pair | None]:
     """What was written at full speed (GiB), the trough and the overshoot (MiB/s)."""
-    now = found[UNIFORM.name]
+    now = found[UNIFORM.name].transient
+    if now is None:
+        raise SystemExit(f"{drive.model}: random writes after a fill never become slower")
     return [
-        None if then is None or value is None else Pair(name, then, value)
-        for name, then, value in (
-            ("written at full speed, GiB", drive.full_gib, now.full_gib),
-            ("trough, MiB/s", drive.trough, now.trough),
-            ("overshoot, MiB/s", drive.overshoot, now.overshoot),
+        None if then is None else Pair(name, then, value, informed=informed)
+        for name, then, value, informed in (
+            ("written at full speed, GiB", drive.full_gib, now.full_gib, drive.model in (MAX, PRO)),
+            ("trough, MiB/s", drive.trough, now.trough, False),
+            ("overshoot, MiB/s", drive.overshoot, now.overshoot, False),
         )
     ]
+
+
+def streams(found: dict[str, dict[str, Modelled]]) -> str:
+    """Ratios to uniform writes with other streams and victims, beside those of the models and of
+    the drives."""
+    rows = []
+    for drive in (each for each in DRIVES if each.model in TELLING):
+        measured = zip(RATIOS, drive.ratios, strict=True)
+        known = {writes.name: rate for writes, rate in measured if rate is not None}
+        of_model = found[drive.model]
+        for name in TELLING[drive.model]:
+            given = [
+                of_model[_kept_as(name, variant)].mib_per_s
+                / of_model[_kept_as(UNIFORM.name, variant)].mib_per_s
+                for variant in (*VARIANTS, "")
+            ]
+            cells = [known[name] / drive.uniform, *given]
+            rows.append([f"`{drive.model}`, {name}", *(f"{cell:.2f}" for cell in cells)])
+    heads = ["measured", *VARIANTS, "as the model is"]
+    return markdown(["drive and writes", *heads], rows, heads) + "\n"
+
+
+def _kept_as(writes: str, variant: str) -> str:
+    """The name of a run among those of its model."""
+    return f"{writes}, {variant}" if variant else writes
 
 
 def _cell(pair: Pair | None, digits: int) -> str:
@@ -291,28 +358,31 @@ def picture(rows: dict[str, Sequence[Pair | None]]) -> Chart:
     )  # fmt: skip
 
 
-def wanted(drive: Measured) -> list[Writes]:
-    """Workloads of a drive for which there is a figure."""
+def wanted(drive: Measured) -> list[Run]:
+    """Runs of a drive: whatever there is a figure of, and with what else its streams might be."""
     figures = zip(RATIOS, drive.ratios, strict=True)
-    return [UNIFORM, *(writes for writes, rate in figures if rate is not None)]
+    written = [UNIFORM, *(writes for writes, rate in figures if rate is not None)]
+    telling = (UNIFORM.name, *TELLING.get(drive.model, ()))
+    varied = [
+        (drive.model, writes, variant)
+        for variant in (VARIANTS if drive.model in TELLING else ())
+        for writes in written
+        if writes.name in telling
+    ]
+    return [*((drive.model, writes, "") for writes in written), *varied]
 
 
 def collected(
     kept: Kept, running: Mapping[Run, Future[Modelled]]
 ) -> dict[str, dict[str, Modelled]]:
-    """What all drives gave, by model and workload: runs that were begun, and what is kept."""
-    return {
-        drive.model: {
-            writes.name: kept.of(
-                drive.model,
-                writes.name,
-                Modelled,
-                lambda run=(drive.model, writes): running[run].result(),
-            )
-            for writes in wanted(drive)
-        }
-        for drive in DRIVES
-    }
+    """What all drives gave, by model and run: runs that were begun, and what is kept."""
+
+    def one(run: Run) -> tuple[str, Modelled]:
+        model, writes, variant = run
+        name = _kept_as(writes.name, variant)
+        return name, kept.of(model, name, Modelled, lambda: running[run].result())
+
+    return {drive.model: dict(map(one, wanted(drive))) for drive in DRIVES}
 
 
 def parts(found: dict[str, dict[str, Modelled]]) -> tuple[dict[str, str], Chart]:
@@ -335,6 +405,7 @@ def parts(found: dict[str, dict[str, Modelled]]) -> tuple[dict[str, str], Chart]
             0,
             REMARKS,
         ),
+        "streams": streams(found),
     }
     return tables, picture(of_ratios)
 
@@ -346,10 +417,10 @@ def main() -> int:
     kept = Kept(KEPT, "make ssd-iq", only)
     with ProcessPoolExecutor() as pool:
         running = {
-            (drive.model, writes): pool.submit(modelled, drive.model, writes)
+            run: pool.submit(modelled, *run)
             for drive in DRIVES
-            for writes in wanted(drive)
-            if kept.asks_for(drive.model, writes.name)
+            for run in wanted(drive)
+            if kept.asks_for(drive.model, _kept_as(run[1].name, run[2]))
         }
         found = collected(kept, running)
     tables, chart = parts(found)

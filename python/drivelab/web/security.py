@@ -49,6 +49,7 @@ PROTOCOL = "drivelab"
 HTTP_PORT = 80
 GUARDED = ("/api/", "/socket/")
 METHODS = ("GET", "HEAD", "POST", "DELETE")
+ENDED = "drivelab was ended before this was answered"
 FAILED = "drivelab failed; the reason is where `drivelab web` was started"
 POLICY = "; ".join((
     "default-src 'none'",
@@ -159,6 +160,8 @@ class Guard:
                     body = await _whole_body(scope, receive)
             except TimeoutError:
                 refused = 408, f"the body didn't come within {BODY_S:g} s"
+            except asyncio.CancelledError:
+                refused = 503, ENDED
             else:
                 if body is None:
                     refused = 413, f"the body is too long; allowed: {BODY_BYTES_MAX} bytes"
@@ -184,6 +187,10 @@ class Guard:
 
         try:
             await answer(scope, receive, with_headers)
+        except asyncio.CancelledError:
+            # Only the end of the server cancels, which is no failure: whoever waits is told.
+            if not begun:
+                await refusal(503, ENDED)(scope, receive, with_headers)
         except Exception:
             # A defect is answered here, so that its answer has the headers of all others.
             if not begun:

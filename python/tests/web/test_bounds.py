@@ -179,6 +179,41 @@ def test_who_has_no_token_and_reads_no_answer_takes_no_room() -> None:
     assert laboratory.done(asked()) == [200, 200]
 
 
+@pytest.mark.parametrize("waits_for", ["the answer", "the body"])
+def test_who_waits_while_the_server_ends_is_told_and_nothing_fails(waits_for: str) -> None:
+    """A server that ends cancels what isn't answered yet."""
+
+    async def asked() -> list[int]:
+        statuses: list[int] = []
+        begun, never = asyncio.Event(), asyncio.Event()
+
+        async def forever() -> None:
+            begun.set()
+            await never.wait()
+
+        async def app(scope: Scope, receive: Receive, send: Send) -> None:
+            await forever()
+
+        async def send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                statuses.append(message["status"])
+
+        async def receive() -> Message:
+            if waits_for == "the body":
+                await forever()
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        headers = [(b"host", b"127.0.0.1:8080"), (b"x-drivelab-token", b"t")]
+        scope = {"type": "http", "method": "GET", "path": "/api/views", "headers": headers}
+        task = asyncio.create_task(Guard(app, 8080, "t")(scope, receive, send))
+        await begun.wait()
+        task.cancel()
+        await task
+        return statuses
+
+    assert laboratory.done(asked()) == [503]
+
+
 def test_websockets_are_bounded_and_one_too_many_is_told_why(server: Server) -> None:
     with contextlib.ExitStack() as open_ones:
         for _ in range(SOCKETS_MAX):

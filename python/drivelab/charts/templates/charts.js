@@ -336,4 +336,5 @@
     redraw();
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  root.dataset.charts = "ready"; // whatever a reader does from now on is heard
 })();
