@@ -105,7 +105,7 @@ modern: setup ## the tables in docs/modern-drives.md, measured on small versions
 	@PYTHONPATH=python/tests $(BIN)/python -m modern $(if $(ONLY),--only $(ONLY))
 
 .PHONY: ssd-iq
-ssd-iq: setup ## the tables and the picture of docs/against-ssd-iq.md (a quarter of an hour); ONLY=<model>: of that one anew
+ssd-iq: setup ## the tables and the picture of docs/against-ssd-iq.md (twenty minutes); ONLY=<model>: of that one anew, ONLY=missing: new ones
 	@PYTHONPATH=python/tests $(BIN)/python -m ssd_iq $(if $(ONLY),--only $(ONLY))
 
 ##@ Check

@@ -18,7 +18,7 @@ DRAWN_MS = 300
 """Until what a page draws by itself is there: nothing that a test waits for itself."""
 READY = """() => !document.getElementById("library")
     || document.documentElement.dataset.charts === "ready" """
-"""Its charts hear what a reader does, if it has any: on a busy machine unpacking them takes long."""
+"""Its charts, if any, hear what a reader does: unpacking them takes long on a busy machine."""
 TALL_PX = 12_000
 """Of a page that is drawn whole: charts are when they come into view."""
 InPage = Callable[..., Any]

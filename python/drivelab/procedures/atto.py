@@ -28,9 +28,10 @@ TRANSFER_BYTES = tuple(SECTOR_BYTES << doubling for doubling in range(18))
 LENGTH_BYTES = 256 * MIB
 """Bytes that are written and read at each size: ATTO's "total length"."""
 QUICK_LENGTH_BYTES = 16 * MIB
-"""The same in a quick review at least; so many transfers of each size as are outstanding, too."""
+"""The same in a quick review, at least; and at least as many transfers as are outstanding."""
 QUICK_BUFFERS = 8
-"""And so many write buffers: what one takes is written into memory, and read from there."""
+"""And at least so many write buffers: what fits into one is written into memory, and read from
+there."""
 ANOMALY_RATIO = 0.9
 """Writing at a size must fall below this share of both neighbours to count as an anomaly."""
 

@@ -4,7 +4,8 @@
 and a half times, as reviews look at how a drive keeps its pace [AT]. The first part is what
 follows a fill: full speed until the spare area is used up, a trough where cleaning begins on blocks
 that are all nearly full, a rise as they all empty together. The last third says how even the pace
-is that remains: seconds, not means, are what somebody waits for.
+is that remains, where the drive was written once over (a note says where not): seconds, not means,
+are what somebody waits for.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ FALLEN = 3
 LAST_SHARE = 1 / 3
 """The part at the end whose evenness is judged."""
 WRITTEN_OVER = 1.0
-"""User capacities after which cleaning meets what random writes left, and no more of a fill."""
+"""User capacities after which the last third is taken for what remains. Cleaning has gone once
+through all blocks by then; e^-1 of the fill's pages are valid still, but in blocks with others."""
 SMALL = "what lasts minutes on the drive lasts seconds on it, and a second is coarse"
 
 
@@ -85,7 +87,7 @@ class Consistency(Procedure):
             capacity,
             values=(*_after_fill(rows), *_even(rows, longest)),
             notes=(
-                *_unsettled(rows, report["jobs"][0]["write"]["bytes"] / capacity, target),
+                *_not_written_over(rows, report["jobs"][0]["write"]["bytes"] / capacity, target),
                 *small_version.notes(target, SMALL),
             ),
             tables=(Table("seconds", "Random writes by the second", columns, tuple(rows)),),
@@ -160,12 +162,14 @@ def _after_fill(rows: Sequence[dict[str, Any]]) -> tuple[Value, ...]:
     )
 
 
-def _unsettled(rows: Sequence[dict[str, Any]], written: float, target: Target) -> tuple[str, ...]:
+def _not_written_over(
+    rows: Sequence[dict[str, Any]], written: float, target: Target
+) -> tuple[str, ...]:
     """Why the last third of flash is not the pace that remains; `written` in capacities."""
     if program_bytes(target.counters()) is None or written >= WRITTEN_OVER:
         return ()
     held = held_seconds([float(row["iops"]) for row in rows])
-    told = f"the time was over when {100 * written:.2g} % of the drive were written"
+    told = f"the time was over when {100 * written:.1f} % of the drive were written"
     if held is None:
         return (f"{told}: the speed has not fallen yet, and the last third is not what remains",)
     if held > len(rows) - _last(rows):

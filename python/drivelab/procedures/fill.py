@@ -57,8 +57,8 @@ class Fill(Procedure):
     """The whole drive, piece by piece."""
 
     pieces: int = PIECES
-    """If the drive is large enough for as many; of a quick fill, which writes as much, too: fewer
-    are larger than some caches."""
+    """Fewer where the drive is small. Of a quick fill, too, which writes as much: of fewer and
+    larger pieces, three are more than some caches."""
     host_ns: int = 0
     """What the host takes from the end of a command to the next."""
 

@@ -33,7 +33,7 @@ ZONE_BYTES_MIN = 8 * MIB
 QUICK_SHARE = 1 / 16
 """Share of each zone that a quick review measures."""
 QUICK_BUFFERS = 2
-"""Write buffers that this is at least: less would be as fast as one has just room, or hasn't."""
+"""Write buffers that a quick sample is, at least: a smaller one is as fast as there is room."""
 DIP_RATIO = 0.5
 """A zone slower than this share of the median is a dip."""
 

@@ -34,8 +34,8 @@ QUICK_SATURATION_S, QUICK_POINT_S = 5.0, 3.0
 MOMENTS = 40
 """Of the time at saturation, by which it is seen to get slower."""
 FALLEN = 0.8
-"""What is left of the first third's writes in the last one, or of free blocks, where there were
-more than remain."""
+"""Writes of the last third in parts of the first third's, or free blocks after in parts of those
+before: below it, the writes were not what remains. Thirds of 5 s are uneven by a tenth and more."""
 KEYS = ("mean_ms", "p50_ms", "p99_ms", "p99_9_ms", "max_ms")
 
 
@@ -98,7 +98,8 @@ class PacedWrites(Procedure):
             tables=(Table("rates", title, columns, tuple(rows)),),
             charts=charts,
             notes=(
-                *(_unsettled(found) if not left_out else ()),
+                # Where a tenth of the writes is less than one a second, thirds of them say nothing.
+                *(_saturation_remarks(found) if not left_out else ()),
                 *(
                     f"no point at {100 * share:.0f} % of saturation: {saturation:.3g} writes a "
                     "second are too few, a rate is 1 a second at least"
@@ -136,7 +137,7 @@ def _lengths(quick: bool) -> tuple[Sequence[float], float, float]:
     return SHARES, SATURATION_S, POINT_S
 
 
-def _unsettled(report: Report) -> tuple[str, ...]:
+def _saturation_remarks(report: Report) -> tuple[str, ...]:
     """Why the writes at saturation aren't what a drive of flash can do for long."""
     used = spent_in(report)
     if not program_bytes(used):
@@ -144,6 +145,7 @@ def _unsettled(report: Report) -> tuple[str, ...]:
     rest = "saturation is not what remains (`consistency`), nor are rates shares of that"
     if not sum(used.get(f"program_bytes_{purpose}", 0) for purpose in ("cleaning", "folding")):
         return (f"nothing was cleaned or folded while the drive was saturated: {rest}",)
+    # The last moment is cut off by the end of the time.
     ios = report["jobs"][0]["write"]["series"]["ios"][:-1]
     third = len(ios) // 3
     if third and sum(ios[-third:]) < FALLEN * sum(ios[:third]):

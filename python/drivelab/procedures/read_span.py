@@ -46,7 +46,7 @@ def spans_on(capacity_bytes: int) -> list[int]:
 
 def reads_before(target: Target) -> int:
     """Reads that bring what a drive keeps of its map, of a quick review, too: what isn't there yet
-    would look like what doesn't fit."""
+    would look like what doesn't fit. An array's members aren't asked for theirs."""
     memory_bytes = sum(target.parameter(key) or 0 for key in MEMORY_KEYS)
     line_bytes = target.parameter("ftl.map_fetch_bytes") or target.parameter("flash.page_bytes")
     return max(READS, math.ceil(READS_A_LINE * memory_bytes / line_bytes) if line_bytes else 0)
@@ -58,7 +58,7 @@ class ReadSpan(Procedure):
 
     def cost_on(self, capacity_bytes: int, quick: bool) -> float:
         """Work, in units of a stream of 3 minutes."""
-        return len(spans_on(capacity_bytes)) * (0.002 if quick else 0.02)
+        return len(spans_on(capacity_bytes)) * (0.011 if quick else 0.02)
 
     def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
         """Runs the sweep on a drive that is in the wanted state."""
@@ -66,10 +66,11 @@ class ReadSpan(Procedure):
         reads = QUICK_READS if quick else READS
         before = reads_before(target)
         rows: list[dict[str, Any]] = []
+        each = 1 / (before + reads) / len(spans)
         for span in spans:
-            share = 0.5 / len(spans)
-            target.run([_job(self.id, span, before, seed, "before")], progress, share)
-            report = target.run([_job(self.id, span, reads, seed, "measured")], progress, share)
+            target.run([_job(self.id, span, before, seed, "before")], progress, before * each)
+            job = _job(self.id, span, reads, seed, "measured")
+            report = target.run([job], progress, reads * each)
             numbers = flow(report, "read")
             rows.append({"span_gib": span / GIB} | {key: numbers[key] for key in KEYS})
         columns = (Column("span_gib", "Span", "GiB"), *(COLUMNS[key] for key in KEYS))

@@ -172,13 +172,18 @@ def seasoning(review: Reviewed) -> list[Row]:
             review.title_of(run.model), run.state, state_class(review, run.state),
             (
                 q.data(run.host_write_bytes),
-                q.times(run.host_write_bytes / size if (size := sizes[run.model]) else None),
+                q.times(_ratio(run.host_write_bytes, sizes[run.model])),
                 q.data(run.program_bytes),
                 q.times(run.write_amplification), q.count(run.erases, "erases"),
             ),
         )
         for run in review.states
     ]  # fmt: skip
+
+
+def _ratio(value: float, of: float | None) -> float | None:
+    """None: of nothing."""
+    return value / of if of else None
 
 
 def power(review: Reviewed) -> list[Row]:

@@ -11,8 +11,8 @@ from drivelab import model, states
 from drivelab.procedures import PROCEDURES
 from drivelab.procedures.consistency import (
     TOGETHER,
+    _not_written_over,
     _trough,
-    _unsettled,
     held_seconds,
     seconds_of,
 )
@@ -66,10 +66,12 @@ def test_a_drive_that_was_not_written_over_says_that_its_pace_is_none_that_remai
 ) -> None:
     rows = [{"second": index + 1, "iops": each} for index, each in enumerate(iops)]
     flash = EngineTarget(small_model(), 1)
-    [note] = _unsettled(rows, 0.091, flash)
+    [note] = _not_written_over(rows, 0.091, flash)
     assert note.startswith("the time was over when 9.1 % of the drive were written: ")
     assert told in note
-    assert _unsettled(rows, 1.0, flash) == ()
+    [note] = _not_written_over(rows, 0.996, flash)
+    assert note.startswith("the time was over when 99.6 % of")
+    assert _not_written_over(rows, 1.0, flash) == ()
 
 
 def test_a_minute_of_a_drive_says_so() -> None:

@@ -18,7 +18,8 @@ BURST_S = 5.0
 COUNTED_CAPACITIES = 1.0
 """Before a window counts, where the drive was filled before. A pass leaves the spare area erased;
 where that is used up comes a trough, as all blocks are nearly full, and then a rise, as they empty
-together: with two fifths of spare area all this takes a capacity."""
+together: with 45 % of spare area all this takes a capacity. It may be steady later only
+(`idle_fills`)."""
 ROWS_MAX = 60
 """Bursts are put together so that a phase has at most so many rows."""
 LAST_SHARE = 0.25
@@ -145,7 +146,7 @@ def _waits_table(phases: Sequence[Phase]) -> Table:
             "wait_s": paused.wait_s,
             "first_iops": paused.rates[0] if paused.rates else None,
             "late_iops": paused.late_iops,
-            "gain_percent": 100 * (paused.late_iops / after.late_iops - 1)
+            "gain_over_after_percent": 100 * (paused.late_iops / after.late_iops - 1)
             if after.late_iops and paused.late_iops is not None
             else None,
             "after_iops": after.late_iops,
@@ -156,7 +157,7 @@ def _waits_table(phases: Sequence[Phase]) -> Table:
         Column("wait_s", "Idle time", "s"),
         Column("first_iops", "First burst", "IOPS"),
         Column("late_iops", "Last quarter of the bursts", "IOPS"),
-        Column("gain_percent", "More than afterwards", "%"),
+        Column("gain_over_after_percent", "More than afterwards", "%"),
         Column("after_iops", "Afterwards, without pauses", "IOPS"),
     )
     return Table("waits", "Recovery by idle time", columns, rows)
