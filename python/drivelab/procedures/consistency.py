@@ -20,6 +20,7 @@ from drivelab.data_patterns import parse_data_pattern
 from drivelab.procedures import small_version
 from drivelab.procedures.flow import flow, longest_of_buckets
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
+from drivelab.procedures.pace import TOGETHER, held_seconds
 from drivelab.procedures.procedure import Procedure
 from drivelab.procedures.stream import RANDOM
 from drivelab.progress import TaskProgress
@@ -32,12 +33,6 @@ QUEUE_DEPTH = 32
 LENGTH_S, QUICK_LENGTH_S = 1800, 60
 WRITTEN_MAX = 1.5
 """User capacities that are written at most."""
-TOGETHER = 10
-"""Seconds of which the trough and what follows it are means."""
-FULL_SPEED = 0.9
-"""What is left of the first seconds' speed where the spare area is used up."""
-FALLEN = 3
-"""Seconds that are all slower, where the speed has fallen."""
 LAST_SHARE = 1 / 3
 """The part at the end whose evenness is judged."""
 WRITTEN_OVER = 1.0
@@ -134,15 +129,6 @@ def _trough(iops: Sequence[float]) -> tuple[float | None, float | None]:
         return None, None
     lowest = means.index(min(means))
     return means[lowest], max(means[lowest + TOGETHER :], default=None)
-
-
-def held_seconds(iops: Sequence[float]) -> int | None:
-    """Seconds before the speed falls from what it was at first; None: it doesn't."""
-    for at in range(1, len(iops) - FALLEN + 1):
-        first = statistics.median(iops[: min(at, TOGETHER)])
-        if max(iops[at : at + FALLEN]) < FULL_SPEED * first:
-            return at
-    return None
 
 
 def _after_fill(rows: Sequence[dict[str, Any]]) -> tuple[Value, ...]:

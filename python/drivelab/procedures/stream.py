@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Literal, Self
 
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.procedures.measured import Measured
+from drivelab.procedures.pace import FULL_SPEED, held_seconds
 from drivelab.procedures.procedure import Procedure
 from drivelab.progress import TaskProgress
-from drivelab.quantities import GIB, KIB, NS_PER_S, SECTOR_BYTES, derive_seed
-from drivelab.targets import Target
+from drivelab.quantities import GIB, KIB, MIB, NS_PER_S, SECTOR_BYTES, derive_seed
+from drivelab.targets import Report, Target
 from drivelab.workload import BlockSize, Job, Rw
 
 QUICK_DURATION_S = 10.0
@@ -111,7 +113,8 @@ class Stream(Procedure):
             share = 0.7
             target.run([self._writing(target, seed, quick)], progress, 1 - share)
         report = target.run([self.job(target.capacity_bytes, seed, quick)], progress, share)
-        return Measured(self.span_bytes_on(target.capacity_bytes), report)
+        notes = _of_two_speeds(report, self.block_bytes) if self.direction == "write" else ()
+        return Measured(self.span_bytes_on(target.capacity_bytes), report, notes=notes)
 
     def _writing(self, target: Target, seed: int, quick: bool) -> Job:
         """One sequential pass over what a read comes to: its region, or what its link carries."""
@@ -156,3 +159,23 @@ class Stream(Procedure):
         if self.direction == "write":
             return self.data
         return f"{self.data}, written first" if self.written_first else "what is there"
+
+
+def _of_two_speeds(report: Report, block_bytes: int) -> tuple[str, ...]:
+    """That writes went beyond what an SLC cache takes, where they did."""
+    if "slc_cache_bytes" not in report["counters_after"]:
+        return ()
+    series = report["jobs"][0]["write"]["series"]
+    # The last interval is cut off by the end of the time.
+    iops = [ios * NS_PER_S / series["interval_ns"] for ios in series["ios"][:-1]]
+    held = held_seconds(iops)
+    if held is None:
+        return ()
+    before, after = (fmean(part) * block_bytes / MIB for part in (iops[:held], iops[held:]))
+    if after > FULL_SPEED * before:
+        return ()  # A dip, and no more.
+    seconds = held * series["interval_ns"] / NS_PER_S
+    return (
+        f"the drive has an SLC cache: after {seconds:g} s its writes fell from {before:.1f} to "
+        f"{after:.1f} MiB/s, and what is said of them is of both",
+    )

@@ -10,12 +10,11 @@ from small import small_model
 from drivelab import model, states
 from drivelab.procedures import PROCEDURES
 from drivelab.procedures.consistency import (
-    TOGETHER,
     _not_written_over,
     _trough,
-    held_seconds,
     seconds_of,
 )
+from drivelab.procedures.pace import TOGETHER, held_seconds
 from drivelab.progress import TaskProgress
 from drivelab.quantities import GIB, MIB
 from drivelab.targets import EngineTarget
