@@ -122,7 +122,12 @@ Tests = Annotated[
         autocompletion=completion.test_names,
     ),
 ]
-Quick = Annotated[bool, typer.Option("--quick", help="At most 10 s per test.")]
+Quick = Annotated[
+    bool,
+    typer.Option(
+        "--quick", help="Shorter tests: streams last 10 s, others do a part of their work."
+    ),
+]
 OutFolder = Annotated[
     Path, typer.Option("--out", metavar="DIR", help="Folder for report and results.")
 ]
@@ -212,12 +217,15 @@ def worker_count(wanted: int | None) -> int:
 def settings(sets: Sequence[str] | None, scale: str | None) -> list[str]:
     """The `--set` options, with what `--scale` stands for.
 
-    Raises RequestError for a scale that is not one in so many.
+    Raises RequestError for a scale that is not one in so many, or that is said twice.
     """
     if scale is None:
         return list(sets or ())
     from drivelab import model as models
 
+    stated = next((each for each in sets or () if each.startswith(f"{models.SCALE}=")), None)
+    if stated is not None:
+        raise RequestError(f"--scale {scale} and --set {stated}: give one of them")
     return [*(sets or ()), f"scale_divisor={models.scale_divisor(scale)}"]
 
 

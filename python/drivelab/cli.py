@@ -169,7 +169,12 @@ class _Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if not ctx.resilient_parsing:
-            _, _, found = self.make_parser(ctx).parse_args(args=list(args))
+            try:
+                _, _, found = self.make_parser(ctx).parse_args(args=list(args))
+            except _USAGE_ERROR as error:
+                # The parser doesn't say whose help has the answer.
+                error.ctx = error.ctx or ctx
+                raise
             for parameter in found:
                 # A switch may be said twice; arguments have no such words.
                 takes_one = not (getattr(parameter, "is_flag", True) or parameter.multiple)

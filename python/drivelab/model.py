@@ -235,6 +235,10 @@ def split_override(text: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
+SCALE = "scale_divisor"
+"""The parameter of small versions that `--scale` sets."""
+
+
 def scale_divisor(text: object, option: str = "--scale") -> str:
     """N of a scale 1/N; raises RequestError for one that isn't."""
     if not isinstance(text, str):

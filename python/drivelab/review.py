@@ -56,7 +56,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is reviewed. `command_line` repeats it; `quick` cuts every test to 10 s; tests keep to
+    """What is reviewed. `command_line` repeats it; `quick` cuts tests short; tests keep to
     the first `span_bytes` of each drive, if there are any."""
 
     models: Sequence[Subject]

@@ -164,6 +164,14 @@ def test_who_mistypes_a_drive_is_told_the_nearest(word: str, meant: list[str]) -
         (["review", "hypothetical"], "20480 bytes are too small for a review"),
         (["review", MODEL_NAME, MODEL_NAME], "asked for twice"),
         (["run", "a.fio", "--drive", "a", "--drive", "b"], "--drive is given more than once"),
+        (
+            ["export", "a", "--json"],
+            "option '--json' requires an argument; see drivelab export --help",
+        ),
+        (
+            ["show", "hypothetical", "--scale", "1/2", "--set", "scale_divisor=4"],
+            "--scale 1/2 and --set scale_divisor=4: give one of them",
+        ),
         (["review", MODEL_NAME, "--workers", "0"], "--workers"),
         (["review", MODEL_NAME, "--out", "/proc/nowhere"], '--out "/proc/nowhere"'),
         (["run", "nowhere.fio", "--drive", MODEL_NAME], "nowhere.fio"),

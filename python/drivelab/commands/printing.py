@@ -62,6 +62,17 @@ def scale_remarks(subjects: Sequence[Subject]) -> None:
                 message(f"{subject.name}: at this scale: {remark}")
 
 
+def test_remarks(subjects: Sequence[Subject]) -> None:
+    """The same of small versions that are tested: also how much longer their tests are for them."""
+    scale_remarks(subjects)
+    for subject in subjects:
+        if isinstance(subject, Model) and subject.scale > 1:
+            message(
+                f"{subject.name}: at this scale: tests take seconds and bytes of the whole drive, "
+                f"{subject.scale} times as large a share of this one"
+            )
+
+
 def failed_tests(results: Mapping[str, Any]) -> None:
     """Says on standard error which tests of a review have no result, and why."""
     messages(failures.sentences(results.get("failed", ())))

@@ -114,7 +114,7 @@ def _quick_and_whole(sides: Sequence[Side]) -> Iterator[Problem]:
             True,
             "quick",
             f"{_were(quick, 'a quick run', 'quick runs')}, and the others weren't: quick tests are "
-            "cut to 10 s, before a drive slows down.",
+            "cut short, streams to 10 s, before a drive slows down.",
         )
 
 
@@ -153,7 +153,7 @@ def _runs(sides: Sequence[Side]) -> Iterator[Problem]:
         )
     if all(side.run.quick for side in sides):
         yield Problem(
-            False, "quick", "Quick runs: tests are cut to 10 s, and results are exploratory."
+            False, "quick", "Quick runs: tests are cut short, and results are exploratory."
         )
     if len(seeds) > 1:
         yield Problem(

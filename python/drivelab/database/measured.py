@@ -17,7 +17,7 @@ RUNS = table(
     engine_version VARCHAR of drivelab
     command_line VARCHAR repeats it
     seed UBIGINT same seed, same results
-    quick BOOLEAN whether every test was cut to 10 s
+    quick BOOLEAN whether tests were cut short
     span_bytes UBIGINT? with --span: the first bytes of each drive, which were used
     wall_s DOUBLE? of the machine's time
     """,

@@ -38,6 +38,10 @@ class FioJob:
     """Whether fio reports it with the other jobs of its group (`group_reporting`)."""
 
 
+JOBS_MAX = 512
+"""Of a file. Each takes 2 MB for its latencies, and time with every other that it runs beside."""
+
+
 @dataclass(frozen=True)
 class Workload:
     """A job file for a drive: groups run one after another, jobs of a group together."""
@@ -70,6 +74,12 @@ def read_workload(
     for section in file.sections:
         reader = _SectionReader(section, capacity_bytes, data)
         ignored |= reader.ignored
+        count = sum(map(len, groups)) + reader.clones
+        if count > JOBS_MAX:
+            raise RequestError(
+                f'{path}: job "{section.name}": with it the file has {count} jobs; '
+                f"allowed: {JOBS_MAX} in all"
+            )
         if reader.stonewall and groups[-1]:
             groups.append([])
         for clone in range(reader.clones):
@@ -132,7 +142,7 @@ class _SectionReader:
         self.kb_base = self.value("kb_base", lambda text: one_of(text, bases), 1024)
         self.name = self.value("name", str, section.name)
         self.seed = self.value("randseed", units.whole_number, 0)
-        self.clones = self.value("numjobs", lambda text: units.whole_number(text, 1), 1)
+        self.clones = self.value("numjobs", lambda text: units.whole_number(text, 1, JOBS_MAX), 1)
         self.stonewall = self.value("stonewall", units.flag, False)
         self.ignored = {name: IGNORED[name] for name in self._options if IGNORED.get(name)}
 

@@ -72,7 +72,11 @@ class Drive:
         overrides = [] if parameters is None else overrides_of(parameters)
         if scale is not None:
             divisor = models.scale_divisor(scale, "scale")
-            overrides.append(("scale_divisor", divisor))
+            stated = next((value for key, value in overrides if key == models.SCALE), None)
+            if stated is not None:
+                text = f"scale = {scale!r} and parameters[{models.SCALE!r}] = {stated}: give one"
+                raise RequestError(text, "scale")
+            overrides.append((models.SCALE, divisor))
         self._fill(
             models.load(str(model), overrides), checks.whole("seed", seed, 0, 2**63 - 1), (), ()
         )

@@ -141,7 +141,7 @@ def _values(rows: Sequence[dict[str, Any]], rates: Sequence[float]) -> tuple[Val
         Value("write_mib_per_s", "Fastest writing", max(rates), "MiB/s", "higher"),
         Value("read_mib_per_s", "Fastest reading", max(reads), "MiB/s", "higher"),
         Value(
-            *("write_anomaly_bytes", "Size at which writing falls off"),
+            *("write_anomaly_bytes", "Size at which writing dips most"),
             write_anomaly(TRANSFER_BYTES, rates),
             "B",
         ),

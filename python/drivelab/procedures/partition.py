@@ -82,7 +82,7 @@ class Partition(Study):
             values=_values(rows),
             tables=(table,),
             charts=charts,
-            notes=self.cut_notes(target.capacity_bytes, quick),
+            notes=(*_remarks(target, quick), *self.cut_notes(target.capacity_bytes, quick)),
         )
 
     def _point(
@@ -161,6 +161,20 @@ class Partition(Study):
     def data_text(self) -> str:
         """What is written or read."""
         return REPEATING
+
+
+def _remarks(target: Target, quick: bool) -> tuple[str, ...]:
+    """Where it isn't what its titles say."""
+    found = []
+    if quick:
+        minutes = steps.Torture().minutes
+        found.append(
+            f"a quick review: {QUICK_TORTURE_MINUTES} minutes of torture, not {minutes:g}, "
+            f"and {len(QUICK_SHARES)} sizes only"
+        )
+    if target.parameter("partition_bytes") is not None:
+        found.append("the model is a partition of a drive: what is called the drive here is that")
+    return tuple(found)
 
 
 def _spare_percent(target: Target, partition_bytes: int) -> float | None:

@@ -35,6 +35,11 @@ GROUP_TITLES = {"snia pts": "SNIA PTS"}
 """Headings of groups that are names."""
 
 
+def group_title(group: str) -> str:
+    """A group's name as a heading."""
+    return GROUP_TITLES.get(group, group[:1].upper() + group[1:])
+
+
 @dataclass(frozen=True, kw_only=True)
 class Procedure(ABC):
     """One test: what it is called, where it is run, and how it measures."""

@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import Literal, Self
 
 from drivelab.data_patterns import parse_data_pattern
+from drivelab.procedures import small_version
 from drivelab.procedures.measured import Measured
 from drivelab.procedures.pace import FULL_SPEED, held_seconds
 from drivelab.procedures.procedure import Procedure
@@ -25,6 +26,8 @@ would be read."""
 
 REPEATING, RANDOM = "repeating", "random"
 """Data patterns: what Iometer sent in the reviews, and what it sends on request."""
+
+SMALL = "its seconds and bytes are those of the whole drive, a larger share of this one"
 
 LINK_BYTES_PER_S = 16 * 10**9
 """What a link carries that nothing is known of: four lanes of PCI Express 5.0 give less."""
@@ -113,7 +116,10 @@ class Stream(Procedure):
             share = 0.7
             target.run([self._writing(target, seed, quick)], progress, 1 - share)
         report = target.run([self.job(target.capacity_bytes, seed, quick)], progress, share)
-        notes = _of_two_speeds(report, self.block_bytes) if self.direction == "write" else ()
+        # A time without requests is the same on a drive of any size.
+        notes = small_version.notes(target, SMALL) if self.block_bytes else ()
+        if self.direction == "write":
+            notes += _of_two_speeds(report, self.block_bytes)
         return Measured(self.span_bytes_on(target.capacity_bytes), report, notes=notes)
 
     def _writing(self, target: Target, seed: int, quick: bool) -> Job:

@@ -36,7 +36,7 @@ class Run(Record):
     seed: Count
     """Same seed, same results"""
     quick: bool
-    """Whether every test was cut to 10 s"""
+    """Whether tests were cut short: streams to 10 s, others to a part of their work"""
     unabridged: bool
     """Whether a test ran at full length that is cut short by default"""
     repeats: Repeats | None = None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from drivelab.charts import Chart
-from drivelab.procedures.procedure import GROUP_TITLES, GROUPS
+from drivelab.procedures.procedure import GROUPS, group_title
 from drivelab.records import findings as records
 from drivelab.records import steady_state
 from drivelab.records.figure import Figure
@@ -98,11 +98,6 @@ def groups(review: Reviewed, model: str, prefix: str) -> list[Group]:
         )
         for group in order
     ]
-
-
-def group_title(group: str) -> str:
-    """A group's name as a heading."""
-    return GROUP_TITLES.get(group, group[:1].upper() + group[1:])
 
 
 def _test(

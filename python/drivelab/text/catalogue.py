@@ -7,6 +7,7 @@ from typing import Any
 
 from drivelab import identity, procedures
 from drivelab.model import FAMILY_TITLES
+from drivelab.procedures.procedure import group_title
 from drivelab.quantities import bytes_text
 from drivelab.text.layout import Line, Part, Table
 
@@ -57,7 +58,7 @@ def tests(records: Sequence[Record]) -> Iterator[Part]:
         ]
         if rows:
             option = f"--tests {procedures.group_name(group)}"
-            yield Line(f"\n{group.capitalize()} ({option})", style="bold")
+            yield Line(f"\n{group_title(group)} ({option})", style="bold")
             yield Table(("id", "what"), rows)
 
 

@@ -33,6 +33,7 @@ from drivelab.workload import BlockSize, Job, Normal, Pareto, Zipf, ZipfTrue, Zo
         ("[a]\niodepth=0\n", r"iodepth=0 is not possible; allowed: a whole number from 1"),
         ("[a]\niodepth=3.9\n", r"iodepth=3.9 is not possible; allowed: a whole number from 1"),
         ("[a]\nnumjobs=1.5\n", r"numjobs=1.5 is not possible; allowed: a whole number from 1"),
+        ("[a]\nnumjobs=513\n", r"numjobs=513 is not possible; allowed: .* from 1 to 512"),
         ("[a]\nnvme_queue=-1\n", r"nvme_queue=-1 is not possible; allowed: a whole number"),
         (
             "[a]\niodepth=1t\n",
@@ -248,3 +249,9 @@ def test_any_options_make_a_job_or_a_message(
     except RequestError as error:
         message = str(error)
     assert not message or "job.fio" in message
+
+
+def test_all_jobs_of_a_file_are_counted(tmp_path: Path) -> None:
+    text = "[global]\nrw=randread\nnumjobs=300\n[a]\n[b]\n"
+    with pytest.raises(RequestError, match=r'job "b": with it the file has 600 jobs; allowed: 512'):
+        read(tmp_path, text)

@@ -72,10 +72,17 @@ def test_a_smaller_partition_keeps_more_of_its_speed_after_torture() -> None:
 
 def test_partitions_of_a_small_version_are_shares_of_it() -> None:
     small = EngineTarget(model.load("intel-x25-m-g2-80gb", [("scale_divisor", "64")]), 1)
-    rows, _, _ = measure("partition", small)
+    rows, _, notes = measure("partition", small)
+    assert notes == ["a quick review: 2 minutes of torture, not 20, and 2 sizes only"]
     sizes = [row["partition_gib"] * 2**30 / small.capacity_bytes for row in rows]
     assert sizes == pytest.approx([1.0, 60 / 74.5], rel=1e-3)
     assert rows[1]["spare_percent"] == pytest.approx(100 * (1.0734 * 74.5 / 60 - 1), abs=0.5)
+
+
+def test_a_partition_of_a_partition_says_so() -> None:
+    changes = [("scale_divisor", "64"), ("partition_bytes", str(60 * 2**30))]
+    _, _, notes = measure("partition", EngineTarget(model.load("intel-x25-m-g2-80gb", changes), 1))
+    assert "the model is a partition of a drive: what is called the drive here is that" in notes
 
 
 def tortured(trim: bool) -> EngineTarget:
