@@ -115,10 +115,22 @@ def _test(
         charts=tuple(_charts(review, ordered, anchor)),
         tables=tuple(table for test in ordered for table in _tables(test)),
         deviations=tuple(dict.fromkeys(line for test in ordered for line in test.deviations)),
-        notes=tuple(dict.fromkeys(line for test in ordered for line in test.notes)),
+        notes=_notes(ordered),
         steady_states=tuple(
             _steady(test.state, test.steady_state) for test in ordered if test.steady_state
         ),
+    )
+
+
+def _notes(tests: Sequence[Compound]) -> tuple[str, ...]:
+    """Each remark once, with the states that it is about, if these aren't all."""
+    found: dict[str, list[str]] = {}
+    for test in tests:
+        for note in test.notes:
+            found.setdefault(note, []).append(test.state)
+    return tuple(
+        note if len(states) == len(tests) else f"{', '.join(states)}: {note}"
+        for note, states in found.items()
     )
 
 

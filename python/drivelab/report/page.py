@@ -30,8 +30,17 @@ def environment(*packages: str) -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["dollars"] = quantities.dollars
+    environment.filters["code"] = code
     environment.filters["parameter"] = lambda p: quantities.parameter(p.value, p.unit)
     return environment
+
+
+def code(text: str) -> Markup:
+    """A sentence whose words in backticks are typed ones."""
+    parts = text.split("`")
+    return Markup().join(
+        Markup("<code>{}</code>").format(part) if at % 2 else part for at, part in enumerate(parts)
+    )
 
 
 def inline(name: str, package: str = PACKAGE) -> Markup:

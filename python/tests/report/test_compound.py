@@ -82,6 +82,17 @@ def test_the_page_shows_everything_a_test_said(document: dict[str, Any]) -> None
     assert '<a href="#group-sweeps">Sweeps</a>' in html
 
 
+def test_remarks_say_which_states_they_are_about_and_what_is_typed(
+    document: dict[str, Any],
+) -> None:
+    found = copy.deepcopy(document)
+    new = next(test for test in found["tests"] if test["id"] == "sweep-test")
+    new["notes"] = [*new["notes"], "`a` <b> and `c`"]
+    html = render(found)
+    assert f"{new['state']}: <code>a</code> &lt;b&gt; and <code>c</code>" in html
+    assert '<p class="note">Mind the gap.</p>' in html, "of both states"
+
+
 def test_a_review_of_compound_tests_alone_has_a_page(document: dict[str, Any]) -> None:
     alone = copy.deepcopy(document)
     alone["tests"] = [item for item in alone["tests"] if item.get("kind") == "compound"]

@@ -19,6 +19,7 @@ from drivelab.procedures.measured import Chart, Column, Row, Table, Value
 from drivelab.procedures.pts.bench import Bench, Stimulus, one_size
 from drivelab.procedures.pts.convergence import Convergence, Tracked, until_steady
 from drivelab.procedures.pts.rates import MINUTE, Sample, duration_s, samples, whole_sample
+from drivelab.procedures.pts.settings import time_words
 from drivelab.procedures.pts.steady_state import WINDOW_ROUNDS
 from drivelab.quantities import GB, KIB, MB
 from drivelab.targets import Report
@@ -84,7 +85,7 @@ class Saturation:
             self.rounds_max
             or math.ceil(self.time_max_s / self.spacing_s)
             + math.ceil(self.bytes_max / self.round_bytes),
-            f"{self.spacing_s / 60:g} minutes, or 1/{1 / self.round_capacities:g} of the capacity "
+            f"{time_words(self.spacing_s)}, or 1/{1 / self.round_capacities:g} of the capacity "
             "if that is written sooner; tracked is the last sample of each "
             f"({self.bench.lengths.stimulus_s:g} s)",
             share,
@@ -94,13 +95,14 @@ class Saturation:
 
     def deviations(self) -> tuple[str, ...]:
         """How its rounds differ from the standard's."""
-        minutes = f"{self.spacing_s / 60:g} min"
-        rounds = _ROUNDS_TEXT.format(minutes, 1 / self.round_capacities)
-        hours = self.time_max_s * COUNTED_TIME_SHARE / 3600
+        rounds = _ROUNDS_TEXT.format(time_words(self.spacing_s), 1 / self.round_capacities)
+        least = time_words(round(self.time_max_s * COUNTED_TIME_SHARE))
+        capacities = f"{self.counted_capacities:g}"
+        capacities += " capacity is" if capacities == "1" else " capacities are"
         return (
             rounds,
-            f"No steady window counts before {self.counted_capacities:g} capacities are written or "
-            f"{hours:.3g} h are over: until then a drive may live on erased blocks.",
+            f"No steady window counts before {capacities} written or {least} have passed: until "
+            "then a drive may live on erased blocks.",
         )
 
     def level(self, found: Convergence) -> Value:

@@ -90,7 +90,7 @@ _WORDS = {
     "way to the steady state.",
     "idle_spacing_s": "Tracked samples are {} apart instead of {}.",
     "idle_fills": "Writing to steady state ends after {} the capacity instead of {}.",
-    "idle_bursts": "Of each idle time there are {} bursts instead of {}.",
+    "idle_bursts": "Bursts of each idle time: {} instead of {}.",
     "sequential_s": "A sequential part lasts at most {} instead of {}.",
     "random_s": "The random part lasts at most {} instead of {}.",
     "sequential_fills": "A sequential part ends with {} the capacity written; full length: {}.",
@@ -99,14 +99,19 @@ _WORDS = {
 }
 
 
+def time_words(seconds: float) -> str:
+    """Whole hours or minutes as such."""
+    for unit, size in (("h", HOUR_S), ("min", 60.0)):
+        if seconds >= size and seconds % size == 0:
+            return f"{seconds / size:g} {unit}"
+    return f"{seconds:g} s"
+
+
 def _words(name: str, value: float | None) -> str:
     if value is None:
         return "no limit"
     if name.endswith("_s"):
-        for unit, size in (("h", HOUR_S), ("min", 60.0)):
-            if value >= size and value % size == 0:
-                return f"{value / size:g} {unit}"
-        return f"{value:g} s"
+        return time_words(value)
     if name.endswith("_fills"):
         return f"{value:g} times"
     if name.endswith("_passes"):
