@@ -249,6 +249,17 @@ def scale_divisor(text: object, option: str = "--scale") -> str:
     return str(int(divisor))
 
 
+def scaled(overrides: Overrides, scale: object) -> list[tuple[str, str]]:
+    """Overrides with a scale 1/N; raises RequestError for one that isn't, or is among them."""
+    divisor = scale_divisor(scale, "scale")
+    stated = dict(overrides).get(SCALE)
+    if stated is not None:
+        raise RequestError(
+            f"scale = {scale!r} beside {SCALE} = {stated}: give one of them", "scale"
+        )
+    return [*overrides, (SCALE, divisor)]
+
+
 def load(request: str, overrides: Overrides = ()) -> Model:
     """The model that a request names, with parameters overridden.
 

@@ -115,7 +115,9 @@ def compare_command(
         words = partial(_command_line, sides, wanted, force=False)
         plan = planning.plan(asked, list(kept.values()), wanted, words, printing.message)
     planning.check_plan(plan, kept.values(), force)
-    printing.test_remarks(plan.models if plan is not None else ())
+    if plan is not None:
+        printing.scale_remarks(plan.models)
+        printing.longer_tests(plan)
     folder = output.writable_folder(out)
     recording.check(database_file if plan is not None else None)
     with output.claimed(folder):

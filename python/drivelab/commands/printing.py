@@ -13,6 +13,7 @@ from drivelab.model import Model
 from drivelab.text.layout import Part
 
 if TYPE_CHECKING:
+    from drivelab.review import Plan
     from drivelab.subject import Subject
 
 
@@ -62,14 +63,14 @@ def scale_remarks(subjects: Sequence[Subject]) -> None:
                 message(f"{subject.name}: at this scale: {remark}")
 
 
-def test_remarks(subjects: Sequence[Subject]) -> None:
-    """The same of small versions that are tested: also how much longer their tests are for them."""
-    scale_remarks(subjects)
-    for subject in subjects:
-        if isinstance(subject, Model) and subject.scale > 1:
+def longer_tests(plan: Plan) -> None:
+    """Says on standard error that tests of so many seconds are longer ones of small versions."""
+    for model in plan.models:
+        is_timed = any(each.procedure.is_timed for each in plan.measurements[model.name])
+        if is_timed and isinstance(model, Model) and model.scale > 1:
             message(
-                f"{subject.name}: at this scale: tests take seconds and bytes of the whole drive, "
-                f"{subject.scale} times as large a share of this one"
+                f"{model.name}: at this scale: tests of one stream take seconds and bytes of the "
+                f"whole drive, {model.scale} times as large a share of this one"
             )
 
 

@@ -82,7 +82,7 @@ def review(
     wish = Wish(size, tuple(destroy or ()), buffered, plan_only)
     subject.check_wish(requested, wish, plan_only)
     loaded = [subject.find(name, overrides, wish) for name in requested]
-    printing.test_remarks(loaded)
+    printing.scale_remarks(loaded)
     if every:
         loaded = [m for m in loaded if m.user_capacity_bytes >= laboratory.CAPACITY_BYTES_MIN]
     words = _command_words(names or [], every, settings, chosen, wanted, lengths)
@@ -115,6 +115,7 @@ def review(
     plan = real_drives.with_forecasts(plan, bool(chosen), plan_only)
     if plan.weights:
         real_drives.remark_repeat(repeat)
+    printing.longer_tests(plan)
     if plan_only:
         return
     folder = output.writable_folder(out)

@@ -71,12 +71,7 @@ class Drive:
     ) -> None:
         overrides = [] if parameters is None else overrides_of(parameters)
         if scale is not None:
-            divisor = models.scale_divisor(scale, "scale")
-            stated = next((value for key, value in overrides if key == models.SCALE), None)
-            if stated is not None:
-                text = f"scale = {scale!r} and parameters[{models.SCALE!r}] = {stated}: give one"
-                raise RequestError(text, "scale")
-            overrides.append((models.SCALE, divisor))
+            overrides = models.scaled(overrides, scale)
         self._fill(
             models.load(str(model), overrides), checks.whole("seed", seed, 0, 2**63 - 1), (), ()
         )

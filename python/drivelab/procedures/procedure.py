@@ -82,6 +82,11 @@ class Procedure(ABC):
         return self
 
     @property
+    def is_timed(self) -> bool:
+        """Whether it is one stream of requests for so long, on a small drive as on a large one."""
+        return False
+
+    @property
     def span_text(self) -> str:
         """Part of the drive that it uses, for the table of tests."""
         return "whole drive"

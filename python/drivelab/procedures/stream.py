@@ -116,8 +116,7 @@ class Stream(Procedure):
             share = 0.7
             target.run([self._writing(target, seed, quick)], progress, 1 - share)
         report = target.run([self.job(target.capacity_bytes, seed, quick)], progress, share)
-        # A time without requests is the same on a drive of any size.
-        notes = small_version.notes(target, SMALL) if self.block_bytes else ()
+        notes = small_version.notes(target, SMALL) if self.is_timed else ()
         if self.direction == "write":
             notes += _of_two_speeds(report, self.block_bytes)
         return Measured(self.span_bytes_on(target.capacity_bytes), report, notes=notes)
@@ -142,6 +141,11 @@ class Stream(Procedure):
             data=parse_data_pattern(self.data),
             seed=derive_seed(seed, "writing"),
         )
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether it has requests, and a time."""
+        return self.duration_s > 0 and self.block_bytes > 0
 
     @property
     def span_text(self) -> str:

@@ -13,7 +13,7 @@ from drivelab.text.measured import spread
 Record = Mapping[str, Any]
 
 STREAMS = ("test", "state", "MiB/s", "IOPS", "mean ms", "99.99 % ms", "max ms", "WA", "W")
-VALUES = ("test", "state", "value", "", "unit")
+VALUES = ("test", "state", "what", "value", "unit")
 
 
 def parts(results: Record) -> Iterator[Part]:
@@ -28,7 +28,7 @@ def parts(results: Record) -> Iterator[Part]:
             yield Line(f"{'; '.join(tests)}: {note}")
         values = [row for test in found if test["values"] for row in _value_rows(test)]
         if values:
-            yield Table(VALUES, values, ("",))
+            yield Table(VALUES, values, ("value",))
 
 
 def _unmapped(tests: Sequence[Record]) -> Iterator[tuple[str, list[str]]]:

@@ -293,6 +293,8 @@ def test_what_lay_on_a_shelf_is_older_and_made_again_the_same() -> None:
         dl.RequestError, match=r"no effect on wd-.*: only bits of page maps go wrong"
     ):
         dl.Drive("wd-velociraptor-300gb").age("365d")
+    with pytest.raises(dl.RequestError, match="scale = '1/64' beside scale_divisor = 3: give one"):
+        dl.Drive(NAME, {"scale_divisor": 3}, scale="1/64")
     with pytest.raises(dl.RequestError, match=r"scale_divisor = 60000 \(--scale 1/60000\)"):
         dl.Drive(NAME, scale="1/60000")
 
