@@ -124,4 +124,5 @@ def test_reads_of_an_empty_drive_are_told_in_reviews_and_in_scripts(tmp_path: Pa
         assert list(drive.measure(TEST.id, quick=True).notes) == record["notes"]
     # Of a test of one stream, too.
     new = dl.Drive(MODEL_NAME, scale="1/64").prepare("new")
-    assert new.measure("random-read-4k-qd3-aligned", quick=True).notes[0].startswith(told)
+    notes = new.measure("random-read-4k-qd3-aligned", quick=True).notes
+    assert any(note.startswith(told) for note in notes)
