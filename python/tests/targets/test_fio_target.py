@@ -241,7 +241,9 @@ def test_the_plan_of_a_trace_with_flushes_is_made(
 
 def test_ctrl_c_ends_fio_and_leaves_nothing(tmp_path: Path) -> None:
     path, out = tmp_path / "drive", tmp_path / "out"
-    words = [sys.executable, "-c", "from drivelab.cli import main; main()", "review", f"fio:{path}"]
+    # What runs these tests in the background ignores Ctrl-C, and so would all that it starts.
+    words = ["env", "--default-signal=INT", sys.executable, "-c"]
+    words += ["from drivelab.cli import main; main()", "review", f"fio:{path}"]
     words += ["--size", "32m", "--buffered", "--tests", "random-write-4k-qd1-drive"]
     words += ["--states", "new", "--out", str(out)]
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
