@@ -223,9 +223,9 @@ def settings(sets: Sequence[str] | None, scale: str | None) -> list[str]:
         return list(sets or ())
     from drivelab import model as models
 
-    stated = next((each for each in sets or () if each.startswith(f"{models.SCALE}=")), None)
+    stated = dict(map(models.split_override, sets or ())).get(models.SCALE)
     if stated is not None:
-        raise RequestError(f"--scale {scale} and --set {stated}: give one of them")
+        raise RequestError(f"--scale {scale} and --set {models.SCALE}={stated}: give one of them")
     return [*(sets or ()), f"scale_divisor={models.scale_divisor(scale)}"]
 
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from drivelab import model as models
 from drivelab.errors import RequestError
-from drivelab.model import Model
+from drivelab.model import SCALE, Model
 
-BASE, PART, SCALE, MEMBERS = "base", "flash.part", "scale_divisor", "members"
+BASE, PART, MEMBERS = "base", "flash.part", "members"
 HAND = "assumed: set by hand"
 """The source of what `--set` changed: the file can't know why."""
 

@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from drivelab.errors import RequestError
+from drivelab.model import SCALE
 from drivelab.targets import Target
-
-SCALE = "scale_divisor"
 
 
 def notes(target: Target, words: str) -> tuple[str, ...]:

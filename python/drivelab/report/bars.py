@@ -11,7 +11,7 @@ from drivelab.records.figure import Figure
 from drivelab.records.test import Stream
 from drivelab.report import quantities as q
 from drivelab.report import streams
-from drivelab.report.reading import Reviewed
+from drivelab.report.reading import Reviewed, remarks
 
 
 @dataclass(frozen=True)
@@ -355,11 +355,10 @@ class StackChart:
 
 def notes(review: Reviewed) -> list[str]:
     """What must be known of tests beside their bars, each remark once with all that it is about."""
-    found: dict[str, list[str]] = {}
-    for test in review.streams:
-        for note in test.notes:
-            found.setdefault(note, []).append(f"{test.title}, {test.state}")
-    return [f"{'; '.join(dict.fromkeys(tests))}: {note}." for note, tests in found.items()]
+    return [
+        f"{'; '.join(dict.fromkeys(f'{test.title}, {test.state}' for test in tests))}: {note}."
+        for note, tests in remarks(review.streams).items()
+    ]
 
 
 def splits(review: Reviewed, *, writes: bool, model: str | None = None) -> list[StackChart]:

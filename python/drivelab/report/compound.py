@@ -16,7 +16,7 @@ from drivelab.report import quantities as q
 from drivelab.report.agreement import quantity
 from drivelab.report.bars import as_published, state_class
 from drivelab.report.plots import Axis, Drawing, RowSet
-from drivelab.report.reading import Reviewed
+from drivelab.report.reading import Reviewed, remarks
 
 GOALS = {"higher": "more is better", "lower": "less is better"}
 
@@ -124,13 +124,9 @@ def _test(
 
 def _notes(tests: Sequence[Compound]) -> tuple[str, ...]:
     """Each remark once, with the states that it is about, if these aren't all."""
-    found: dict[str, list[str]] = {}
-    for test in tests:
-        for note in test.notes:
-            found.setdefault(note, []).append(test.state)
     return tuple(
-        note if len(states) == len(tests) else f"{', '.join(states)}: {note}"
-        for note, states in found.items()
+        note if len(those) == len(tests) else f"{', '.join(test.state for test in those)}: {note}"
+        for note, those in remarks(tests).items()
     )
 
 

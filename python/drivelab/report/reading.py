@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -16,6 +16,8 @@ from drivelab.records.test import AnyTest, Compound, Stream
 from drivelab.report import streams
 from drivelab.states import STATES
 from drivelab.traits import NO_STATE_TRAITS, StateTraits
+
+T = TypeVar("T", bound=AnyTest)
 
 FROM_MAP_SHARE = 0.5
 """From this share of bytes on a test of reads is one of the map, not of flash."""
@@ -108,6 +110,15 @@ class Reviewed(Review):
             return zeros >= FROM_MAP_SHARE * test.bytes
         is_real = any(model.real for model in self.models if model.name == test.model)
         return is_real and self.role(test) == "new" and not test.data
+
+
+def remarks(tests: Iterable[T]) -> dict[str, list[T]]:
+    """Each remark once, with the tests that make it."""
+    found: dict[str, list[T]] = {}
+    for test in tests:
+        for note in test.notes:
+            found.setdefault(note, []).append(test)
+    return found
 
 
 def read(results: Mapping[str, Any], kind: type[Reviewed] = Reviewed) -> Reviewed:
