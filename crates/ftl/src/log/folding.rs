@@ -72,8 +72,9 @@ impl DieLogs {
         }
         // What is in the cache makes room before the reserve is touched.
         let kept = if cache.of(die).closed.is_empty() { 0 } else { cache.config.reserve_blocks };
-        let has_room =
-            self.blocks.free_count(die) > self.reserve() + kept || self.blocks.parked(die).is_some();
+        // The block that was left aside may be all that cleaning has to copy into, as one that is open may.
+        let has_parked = self.blocks.parked(die).is_some() && !self.is_short(die);
+        let has_room = self.blocks.free_count(die) > self.reserve() + kept || has_parked;
         has_room.then_some(Source::Native)
     }
 

@@ -32,8 +32,9 @@ impl<H: MapMemory> PageMap<H> {
             per_page: self.logs.least_gain,
             parity: Parity::striped(self.logs.config.parity_stripe_pages),
         };
-        let (units, held) = (self.logs.layout.units_per_page, self.logs.config.held_word_lines);
-        let pages_of = |_, valid: u32| valid.div_ceil(units) + if valid > 0 { held } else { 0 };
+        let units = self.logs.layout.units_per_page;
+        // No padding: it ends with the block that the copies end in, as there the last word line is programmed whole.
+        let pages_of = |_, valid: u32| valid.div_ceil(units);
         let Some(mut job) = self.logs.victim(die, measure, pages_of) else { return Ok(None) };
         let first = self.logs.layout.first_ppn(job.victim).0;
         let end = Ppn(first + self.logs.layout.units_per_block);
