@@ -347,6 +347,20 @@ fn drives_of_two_passes_that_only_a_long_run_found_without_room() {
     }
 }
 
+/// Cut after cut, a die had no free block, and a victim whose copies fitted into what was left of its open blocks: it was
+/// refused for padding that isn't programmed where a block ends, or the host took the room. The owner of such a drive
+/// could only read it any more.
+#[test]
+fn drives_of_two_passes_that_were_only_read_though_copies_fitted() {
+    for seed in [2017, 5345, 5535] {
+        match try_seed(seed, Plan::of_two_passes().again_and_again()) {
+            Outcome::Survived(_, only_reads) => assert!(!only_reads, "seed {seed}: it only reads any more"),
+            Outcome::Failed(cut, Failure { text, .. }) => panic!("seed {seed}, cut {cut}: {text}"),
+            Outcome::NoDrive => panic!("seed {seed}: no drive"),
+        }
+    }
+}
+
 /// A page in the buffer for a die that was full, and that nobody called when it no longer was: another one had run out of
 /// room, so that the limits for valid data fell.
 #[test]
