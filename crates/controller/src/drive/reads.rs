@@ -13,6 +13,37 @@ use crate::flash::{FlashWait, Sensing};
 
 impl<M: Scheduled> SolidStateDrive<M> {
     pub(crate) fn begin_read(&mut self, slot: u32, now: Nanos) {
+        let Slot { command: Command { lba, sector_count, .. }, .. } = self.slots[slot as usize];
+        let (unit, sector) = self.unit_of(lba);
+        // Most reads of most drives: a unit, or a part of one, that is in flash and nowhere else.
+        if u64::from(sector) + u64::from(sector_count) <= u64::from(self.sectors_per_unit)
+            && self.reads_nothing_else()
+            && self.buffer.find(Lpn(unit)).is_none()
+            && let Some(ppn) = self.mapping.sensed(Lpn(unit))
+        {
+            let mut wait = self.fetch_map(Lpn(unit), now);
+            let bytes = u64::from(self.mapping.read_bytes(Lpn(unit), sector_count));
+            self.meters.read_bytes_host += bytes;
+            let place = (self.mapping.flash(), ppn);
+            self.flash.read_plainly(place, (sector, u64::from(sector_count)), bytes, &mut wait, now);
+            self.finish_after(slot, &wait, now);
+        } else {
+            self.begin_any_read(slot, now);
+        }
+    }
+
+    /// Whether a read is done with what it asks for: nothing to read ahead, and nobody who wants to know what was read.
+    #[inline]
+    fn reads_nothing_else(&self) -> bool {
+        self.durable.is_none()
+            && self.faults.is_none()
+            && !self.read_ahead.is_on()
+            && !self.mapping.keeps_stamps()
+    }
+
+    /// A read of whatever there is.
+    #[inline(never)]
+    fn begin_any_read(&mut self, slot: u32, now: Nanos) {
         let Slot { command: Command { tag, lba: first, sector_count, .. }, link_ns, .. } =
             self.slots[slot as usize];
         let total = u64::from(sector_count);

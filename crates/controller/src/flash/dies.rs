@@ -25,6 +25,31 @@ struct Die {
     busy_ns: Nanos,
 }
 
+impl Die {
+    /// How long an operation that arrives now waits because of cleaning.
+    #[inline]
+    fn wait_for_cleaning(&self, now: Nanos) -> Nanos {
+        self.cleaning_until_ns.saturating_sub(self.cleaning_from_ns.max(now))
+    }
+
+    /// It has something to do up to `end`, after all that it had.
+    #[inline]
+    fn occupy(&mut self, begin: Nanos, end: Nanos, is_cleaning: bool, all: &mut BusyTime) {
+        let goes_on = self.cleaning_until_ns == self.busy_until_ns;
+        self.busy_until_ns = end;
+        self.busy_ns += end - begin;
+        if is_cleaning {
+            if !goes_on {
+                self.cleaning_from_ns = begin;
+            }
+            self.cleaning_until_ns = end;
+            all.cleaning_ns += end - begin;
+        } else {
+            all.host_ns += end - begin;
+        }
+    }
+}
+
 /// Busy time of all dies together, by what they were busy with.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct BusyTime {
@@ -62,8 +87,26 @@ impl Dies {
     /// How long an operation that arrives now waits for a die because of cleaning.
     #[inline]
     pub(super) fn wait_for_cleaning(&self, die: DieIndex, now: Nanos) -> Nanos {
-        let die = &self.dies[die.0 as usize];
-        die.cleaning_until_ns.saturating_sub(die.cleaning_from_ns.max(now))
+        self.dies[die.0 as usize].wait_for_cleaning(now)
+    }
+
+    /// An operation that arrives at `from` has a die from when it is free, up to what `until` makes of that; how long it
+    /// waits because of cleaning, and when it ends.
+    #[allow(clippy::inline_always, reason = "hot, and called by too many to be inlined otherwise")]
+    #[inline(always)]
+    pub(super) fn reserve(
+        &mut self,
+        die: DieIndex,
+        from: Nanos,
+        is_cleaning: bool,
+        until: impl FnOnce(Nanos) -> Nanos,
+    ) -> (Nanos, Nanos) {
+        let die = &mut self.dies[die.0 as usize];
+        let for_cleaning = die.wait_for_cleaning(from);
+        let begin = die.busy_until_ns.max(from);
+        let end = until(begin);
+        die.occupy(begin, end, is_cleaning, &mut self.busy);
+        (for_cleaning, end)
     }
 
     /// Whether every die's cleaning ends with its work at the latest.
@@ -87,18 +130,6 @@ impl Dies {
     /// A die has something to do up to `end`, after all that it had.
     #[inline]
     pub(super) fn occupy(&mut self, die: DieIndex, begin: Nanos, end: Nanos, cleaning: bool) {
-        let die = &mut self.dies[die.0 as usize];
-        let goes_on = die.cleaning_until_ns == die.busy_until_ns;
-        die.busy_until_ns = end;
-        die.busy_ns += end - begin;
-        if cleaning {
-            if !goes_on {
-                die.cleaning_from_ns = begin;
-            }
-            die.cleaning_until_ns = end;
-            self.busy.cleaning_ns += end - begin;
-        } else {
-            self.busy.host_ns += end - begin;
-        }
+        self.dies[die.0 as usize].occupy(begin, end, cleaning, &mut self.busy);
     }
 }

@@ -25,7 +25,7 @@ impl Flash {
             self.sense_pages(&mut wait, sensing, now);
             return wait.ready_ns;
         }
-        self.reserve(sensing, ready, now).0
+        self.reserve(sensing, ready, now).1
     }
 
     /// The same for what has waited so far as `wait` says, and waits for this now.
@@ -40,8 +40,7 @@ impl Flash {
     /// The same where pages of a word line are not told apart.
     #[inline]
     fn sense_whole(&mut self, wait: &mut FlashWait, sensing: Sensing, now: Nanos) {
-        let for_cleaning = self.dies.wait_for_cleaning(sensing.die, wait.ready_ns);
-        let (end, work_ns) = self.reserve(sensing, wait.ready_ns, now);
+        let (for_cleaning, end, work_ns) = self.reserve(sensing, wait.ready_ns, now);
         wait.cleaning_ns += for_cleaning;
         wait.flash_ns += work_ns;
         // For other work of the die, and for the bus.
@@ -49,10 +48,10 @@ impl Flash {
         wait.ready_ns = end;
     }
 
-    /// Reserves die and bus: when it is done, and for how long both work for it.
+    /// Reserves die and bus: how long cleaning keeps it waiting, when it is done, and for how long both work for it.
     #[allow(clippy::inline_always, reason = "hot, and called by too many to be inlined otherwise")]
     #[inline(always)]
-    fn reserve(&mut self, sensing: Sensing, ready: Nanos, now: Nanos) -> (Nanos, Nanos) {
+    fn reserve(&mut self, sensing: Sensing, ready: Nanos, now: Nanos) -> (Nanos, Nanos, Nanos) {
         let Sensing { die, pages, bytes, is_cleaning, .. } = sensing;
         let timing = &self.timing;
         let (read_ns, careful) = (timing.read_ns, self.careful);
@@ -60,28 +59,44 @@ impl Flash {
             if (bytes, pages) == (self.usual.0, 1) { self.usual.1 } else { self.bus_ns(bytes, pages) };
         let bus_ns = bus_ns + timing.decode_ns;
         let channel = &mut self.channels[self.layout.channel_of(die) as usize];
-        let mut at = self.dies.free_from(die, ready);
+        let (mut at, mut for_cleaning) = (ready, None);
         for _ in 0..pages {
-            let begin = at;
-            let bus_start = if careful {
-                let recording = self.recording.as_deref_mut();
-                reserve_carefully(channel, recording, timing, (die, is_cleaning), (begin, bus_ns, now))
-            } else {
-                channel.reserve(now, begin + read_ns, bus_ns)
-            };
-            at = bus_start + bus_ns;
             // The page register is taken until its data has left.
-            self.dies.occupy(die, begin, at + sabotaged_hold_ns(), is_cleaning);
+            let (waited, end) = self.dies.reserve(die, at, is_cleaning, |begin| {
+                let bus_start = if careful {
+                    let recording = self.recording.as_deref_mut();
+                    reserve_carefully(channel, recording, timing, (die, is_cleaning), (begin, bus_ns, now))
+                } else {
+                    channel.reserve(now, begin + read_ns, bus_ns)
+                };
+                bus_start + bus_ns + sabotaged_hold_ns()
+            });
+            for_cleaning.get_or_insert(waited);
+            at = end - sabotaged_hold_ns();
         }
         self.work.sense_ns += pages * read_ns;
         self.work.bus_ns += pages * bus_ns;
-        (at, pages * (read_ns + bus_ns))
+        (for_cleaning.unwrap_or(0), at, pages * (read_ns + bus_ns))
     }
 
     /// A host's read of `sectors` from the unit at `ppn` on, the first at `sector` of it, `bytes` as stored: die, bus,
     /// and the way to the link. `array` knows how the block was programmed.
     #[inline]
     pub(crate) fn read(
+        &mut self,
+        (array, ppn): (&FlashArray, Ppn),
+        (sector, sectors): (u32, u64),
+        bytes: u64,
+        wait: &mut FlashWait,
+        now: Nanos,
+    ) {
+        self.read_plainly((array, ppn), (sector, sectors), bytes, wait, now);
+    }
+
+    /// The same, made part of where it is called.
+    #[allow(clippy::inline_always, reason = "hot, and called by too many to be inlined otherwise")]
+    #[inline(always)]
+    pub(crate) fn read_plainly(
         &mut self,
         (array, ppn): (&FlashArray, Ppn),
         (sector, sectors): (u32, u64),

@@ -75,6 +75,13 @@ fn agree(random: &mut Random, drives: [&mut Partition<Engine>; 2], done: [&mut V
         take(one, command, depth, done);
         take(other, command, depth, done_other);
     }
+    // Small reads, as most are, all over the drive: where nobody asks for stamps they take a shorter way.
+    for tag in 200..200 + random.between(0, 100) as u32 {
+        let lba = random.between(0, capacity - 1);
+        let command = Command::new(tag, Op::Read, lba, random.between(1, 8.min(capacity - lba)) as u32);
+        take(one, command, depth, done);
+        take(other, command, depth, done_other);
+    }
     for (drive, done) in [(&mut *one, &mut *done), (&mut *other, &mut *done_other)] {
         while let Some(next) = drive.next_event() {
             drive.advance(next, done);
