@@ -57,21 +57,25 @@ impl<T: Copy> Timeline<T> {
     /// An item that may be due before others: behind those of the same time.
     #[inline]
     pub(crate) fn insert(&mut self, time: Nanos, item: T) {
-        self.insert_before(time, item, |other, _| other > time);
+        self.insert_before(time, item, |_| false);
     }
 
-    /// An item that may be due before others: it goes before the last ones, as long as `is_later` says that they are.
+    /// An item that may be due before others. Of those of the same time it goes before the last ones, as long as `is_later`
+    /// says that they are.
     #[inline]
-    pub(crate) fn insert_before(&mut self, time: Nanos, item: T, is_later: impl Fn(Nanos, T) -> bool) {
+    pub(crate) fn insert_before(&mut self, time: Nanos, item: T, is_later: impl Fn(T) -> bool) {
         self.next_ns = self.next_ns.min(time);
         self.append(time, item);
-        let row = &mut self.items[self.first..];
-        let mut at = row.len() - 1;
-        while at > 0 && is_later(row[at - 1].0, row[at - 1].1) {
-            row[at] = row[at - 1];
-            at -= 1;
+        let Some((mut place, before)) = self.items[self.first..].split_last_mut() else { return };
+        for other in before.iter_mut().rev() {
+            let goes_behind = other.0 > time || (other.0 == time && is_later(other.1));
+            if !goes_behind {
+                break;
+            }
+            *place = *other;
+            place = other;
         }
-        row[at] = (time, item);
+        *place = (time, item);
     }
 
     /// An item that goes before all others, whatever its time: for drives that are broken on purpose.

@@ -39,7 +39,7 @@ pub struct Request {
 }
 
 impl Request {
-    fn flush() -> Self {
+    pub(crate) fn flush() -> Self {
         Self { op: Op::Flush, fua: false, lba: 0, sector_count: 0, delay_ns: 0, background: false }
     }
 }

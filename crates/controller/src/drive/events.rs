@@ -50,7 +50,7 @@ impl<T: Ord + Copy> Ordered<T> {
             self.far.push(Reverse((time, item)));
             return;
         }
-        self.near.insert_before(time, item, |at, other| (at, other) > (time, item));
+        self.near.insert_before(time, item, |other| other > item);
         if self.near.len() > MOST_NEAR {
             self.spread();
         }

@@ -18,7 +18,8 @@ const LOG_REST_NS: Nanos = 1_000_000_000;
 
 impl<M: Scheduled> SolidStateDrive<M> {
     /// The firmware takes a command on, after all that it has taken on before.
-    #[inline]
+    #[allow(clippy::inline_always, reason = "hot, and called from cold places too")]
+    #[inline(always)]
     fn begin_firmware(&mut self, slot: u32, now: Nanos) {
         if self.config.firmware.cores > 1 {
             self.begin_on_a_processor(slot, now);
@@ -249,15 +250,17 @@ impl<M: Scheduled> HostSide for SolidStateDrive<M> {
     }
 
     #[inline]
-    fn left(&mut self, now: Nanos) {
-        if self.queue.is_turning_point() {
-            if self.queue.is_empty() {
-                self.meters.active_ns += now - self.active_since_ns;
-                self.note_idle(now);
-            } else {
-                self.fetch(now);
-            }
+    fn left(&mut self, now: Nanos) -> bool {
+        if !self.queue.is_turning_point() {
+            return false;
         }
+        if self.queue.is_empty() {
+            self.meters.active_ns += now - self.active_since_ns;
+            self.note_idle(now);
+        } else {
+            self.fetch(now);
+        }
+        true
     }
 
     #[allow(clippy::inline_always, reason = "hot, and too large to be inlined otherwise")]

@@ -63,9 +63,11 @@ pub trait HostSide: Device {
     /// Everything that is due now, one thing at a time, in a fixed order.
     fn happen(&mut self, now: Nanos);
 
-    /// A completion has left.
-    fn left(&mut self, now: Nanos) {
+    /// A completion has left; whether anything inside came of it.
+    #[inline]
+    fn left(&mut self, now: Nanos) -> bool {
         let _ = now;
+        false
     }
 
     /// Lets everything happen up to `until`; stops after the first completions if `stop` says so.
@@ -73,8 +75,8 @@ pub trait HostSide: Device {
     fn process(&mut self, until: Nanos, stop: bool, done: &mut Vec<Completion>) {
         // After the first completion only what happens at the same instant does still happen.
         let (mut limit, mut has_enough) = (until, false);
+        let mut internal = self.next_internal();
         loop {
-            let internal = self.next_internal();
             let completion = self.queue().next_completion();
             if completion < internal {
                 if completion > limit {
@@ -85,12 +87,15 @@ pub trait HostSide: Device {
                 if stop {
                     (limit, has_enough) = (completion, true);
                 }
-                self.left(completion);
+                if self.left(completion) {
+                    internal = self.next_internal();
+                }
             } else if internal > limit || internal == NEVER {
                 break;
             } else {
                 *self.clock() = internal;
                 self.happen(internal);
+                internal = self.next_internal();
             }
         }
         if until != NEVER && !has_enough {

@@ -20,25 +20,66 @@ enum Source<'a> {
     Replay(Replay<'a>),
 }
 
-impl Source<'_> {
-    #[allow(clippy::inline_always, reason = "hot, and too large to be inlined otherwise")]
-    #[inline(always)]
-    fn draw(&mut self) -> Option<Request> {
-        match self {
-            Self::Generated(generator) => Some(generator.draw()),
-            Self::Replay(replay) => replay.draw(),
-        }
+/// Requests known ahead: a ring.
+struct Ahead {
+    /// Of no meaning from the `known`-th on.
+    requests: [Request; AHEAD],
+    /// The one to be issued next.
+    head: usize,
+    /// Fewer only when the source has ended.
+    known: usize,
+}
+
+impl Ahead {
+    fn new() -> Self {
+        Self { requests: [Request::flush(); AHEAD], head: 0, known: 0 }
+    }
+
+    #[inline]
+    fn first(&self) -> Option<&Request> {
+        if self.known > 0 { Some(&self.requests[self.head]) } else { None }
+    }
+
+    /// The first one is issued.
+    #[inline]
+    fn pass(&mut self) {
+        self.head = (self.head + 1) % AHEAD;
+        self.known -= 1;
+    }
+
+    /// Behind all others, of which there are fewer than `AHEAD`.
+    #[inline]
+    fn push(&mut self, request: Request) {
+        self.requests[(self.head + self.known) % AHEAD] = request;
+        self.known += 1;
     }
 }
 
 /// What a job may do at a point in time.
-pub(super) enum Turn {
-    /// Issue this request, which counts from this time.
-    Issue(Request, Nanos),
+pub(super) enum May {
+    /// Issue the request.
+    Issue,
     /// Nothing before this time.
     Wait(Nanos),
     /// Nothing before a completion, or ever again.
     Rest,
+}
+
+/// The same, and what it is about: apart, because of a request inside of it the processor would copy pieces that were
+/// written one by one as a whole, which it is slow at.
+pub(super) struct Turn {
+    pub may: May,
+    /// What to issue; of no meaning otherwise.
+    pub request: Request,
+    /// From when that counts.
+    pub from_ns: Nanos,
+}
+
+impl Turn {
+    #[inline]
+    fn without(may: May) -> Self {
+        Self { may, request: Request::flush(), from_ns: 0 }
+    }
 }
 
 pub(super) struct ActiveJob<'a> {
@@ -48,8 +89,7 @@ pub(super) struct ActiveJob<'a> {
     pub(super) contents: Contents,
     /// That comes with each of them.
     pub(super) write_hint: u8,
-    ahead: [Option<Request>; AHEAD],
-    head: usize,
+    ahead: Ahead,
     pacing: Pacing,
     immediate: bool,
     started: bool,
@@ -102,8 +142,7 @@ impl<'a> ActiveJob<'a> {
             source,
             contents: Contents::new(&job.data, job.seed, index),
             write_hint: job.write_hint,
-            ahead: [None; AHEAD],
-            head: 0,
+            ahead: Ahead::new(),
             immediate: pacing.is_immediate(),
             measurement: Measurement::new(measure_start_ns, job.series_interval_ns, pacing.is_open_loop()),
             pacing,
@@ -136,8 +175,8 @@ impl<'a> ActiveJob<'a> {
         if self.has_ended() {
             return None;
         }
-        let gate_ns = match self.ahead[self.head] {
-            Some(request) if !self.free.is_empty() => self.pacing.earliest_ns(&request),
+        let gate_ns = match self.ahead.first() {
+            Some(request) if !self.free.is_empty() => self.pacing.earliest_ns(request),
             _ => None,
         };
         let measure_ns = (!self.measuring).then_some(self.measure_start_ns);
@@ -148,11 +187,8 @@ impl<'a> ActiveJob<'a> {
     pub(super) fn wake(&mut self, now_ns: Nanos, device: &impl Device) {
         if !self.started && now_ns >= self.start_ns {
             self.started = true;
-            for place in &mut self.ahead {
-                *place = self.source.draw();
-                if let Some(request) = place {
-                    device.prefetch(request.lba);
-                }
+            for _ in 0..AHEAD {
+                self.look_ahead(device);
             }
         }
         if !self.measuring && now_ns >= self.measure_start_ns {
@@ -161,44 +197,56 @@ impl<'a> ActiveJob<'a> {
         }
     }
 
+    /// Draws one more request, if there is one, and tells the drive.
+    #[allow(clippy::inline_always, reason = "hot, and too large to be inlined otherwise")]
+    #[inline(always)]
+    fn look_ahead(&mut self, device: &impl Device) {
+        // Not by way of an option of a request, which would be put together only to be taken apart.
+        let request = match &mut self.source {
+            Source::Generated(generator) => generator.draw(),
+            Source::Replay(replay) => match replay.draw() {
+                Some(request) => request,
+                None => return,
+            },
+        };
+        device.prefetch(request.lba);
+        self.ahead.push(request);
+    }
+
     /// What to do with a free tag.
     #[allow(clippy::inline_always, reason = "hot, and called from a cold place too")]
     #[inline(always)]
     pub(super) fn turn(&mut self, now_ns: Nanos, device: &impl Device) -> Turn {
         if now_ns >= self.stop_ns || (self.issued_bytes >= self.byte_limit && self.measuring) {
             self.stop_ns = 0;
-            return Turn::Rest;
+            return Turn::without(May::Rest);
         }
-        let Some(request) = self.ahead[self.head] else {
+        let Some(&request) = self.ahead.first() else {
             self.stop_ns = 0;
-            return Turn::Rest;
+            return Turn::without(May::Rest);
         };
-        let mut counts_from_ns = now_ns;
+        let mut from_ns = now_ns;
         if !self.immediate {
             match self.pacing.earliest_ns(&request) {
-                None => return Turn::Rest,
+                None => return Turn::without(May::Rest),
                 Some(earliest_ns) if earliest_ns >= self.stop_ns => {
                     self.idle_until_ns = self.stop_ns;
                     self.stop_ns = 0;
-                    return Turn::Rest;
+                    return Turn::without(May::Rest);
                 }
-                Some(earliest_ns) if earliest_ns > now_ns => return Turn::Wait(earliest_ns),
-                Some(earliest_ns) if self.pacing.is_open_loop() => counts_from_ns = earliest_ns,
+                Some(earliest_ns) if earliest_ns > now_ns => return Turn::without(May::Wait(earliest_ns)),
+                Some(earliest_ns) if self.pacing.is_open_loop() => from_ns = earliest_ns,
                 Some(_) => {}
             }
             self.pacing.issued(&request, now_ns);
         }
-        let upcoming = self.source.draw();
-        if let Some(request) = &upcoming {
-            device.prefetch(request.lba);
-        }
-        self.ahead[self.head] = upcoming;
-        self.head = (self.head + 1) % AHEAD;
+        self.ahead.pass();
+        self.look_ahead(device);
         self.issued_bytes += u64::from(request.sector_count) * SECTOR_BYTES;
         self.issued_count += 1;
         self.outstanding += 1;
-        self.measurement.begin(request.op, counts_from_ns);
-        Turn::Issue(request, counts_from_ns)
+        self.measurement.begin(request.op, from_ns);
+        Turn { may: May::Issue, request, from_ns }
     }
 
     /// Takes note of a completion. Returns whether its tag may be used again at once, without asking for others.

@@ -4,7 +4,7 @@ use drivelab_controller::{Command, Completion, Device, Op};
 use drivelab_sim::Nanos;
 use drivelab_sim::time::NEVER;
 
-use super::active::{ActiveJob, Turn};
+use super::active::{ActiveJob, May};
 use super::splitting::Part;
 use super::{IDLE, Run, Slot};
 use crate::error::WorkloadError;
@@ -88,8 +88,9 @@ impl Run<'_> {
             log.record(job, lba, issued_ns, completion);
         }
         if self.jobs[job as usize].complete(completion, issued_ns, background) {
-            if let Turn::Issue(request, from_ns) = self.jobs[job as usize].turn(now_ns, device) {
-                return self.issue(device, tag, &request, from_ns, now_ns);
+            let turn = self.jobs[job as usize].turn(now_ns, device);
+            if let May::Issue = turn.may {
+                return self.issue(device, tag, &turn.request, turn.from_ns, now_ns);
             }
             self.jobs[job as usize].release(tag);
             return Ok(());
@@ -106,14 +107,15 @@ impl Run<'_> {
         now_ns: Nanos,
     ) -> Result<(), WorkloadError> {
         while let Some(tag) = self.jobs[index as usize].take_free() {
-            match self.jobs[index as usize].turn(now_ns, device) {
-                Turn::Issue(request, from_ns) => self.issue(device, tag, &request, from_ns, now_ns)?,
-                Turn::Wait(until_ns) => {
+            let turn = self.jobs[index as usize].turn(now_ns, device);
+            match turn.may {
+                May::Issue => self.issue(device, tag, &turn.request, turn.from_ns, now_ns)?,
+                May::Wait(until_ns) => {
                     self.jobs[index as usize].release(tag);
                     self.next_event_ns = self.next_event_ns.min(until_ns);
                     break;
                 }
-                Turn::Rest => {
+                May::Rest => {
                     self.jobs[index as usize].release(tag);
                     break;
                 }
