@@ -65,8 +65,8 @@ pub(super) enum May {
     Rest,
 }
 
-/// The same, and what it is about: apart, because of a request inside of it the processor would copy pieces that were
-/// written one by one as a whole, which it is slow at.
+/// What a job may do, and which request that is about. Beside each other: an enum with a request inside is written down
+/// piece by piece and read as a whole at once, which stalls the processor.
 pub(super) struct Turn {
     pub may: May,
     /// What to issue; of no meaning otherwise.
@@ -201,7 +201,7 @@ impl<'a> ActiveJob<'a> {
     #[allow(clippy::inline_always, reason = "hot, and too large to be inlined otherwise")]
     #[inline(always)]
     fn look_ahead(&mut self, device: &impl Device) {
-        // Not by way of an option of a request, which would be put together only to be taken apart.
+        // Not by way of an option, for the same reason as in `Turn`.
         let request = match &mut self.source {
             Source::Generated(generator) => generator.draw(),
             Source::Replay(replay) => match replay.draw() {
