@@ -361,6 +361,18 @@ fn drives_of_two_passes_that_were_only_read_though_copies_fitted() {
     }
 }
 
+/// A drive went to rest twice while a die emptied a block. The padding of each rest filled the block that was copied
+/// into, there was no free one for the copies that were left, and all of the drive became read-only: its owner lost the
+/// use of it for writing, though other dies had room and that one could still be cleaned.
+#[test]
+fn drives_of_two_passes_that_rest_while_they_clean_still_take_writes() {
+    match try_seed(8771, Plan::of_two_passes()) {
+        Outcome::Survived(_, only_reads) => assert!(!only_reads, "it only reads any more"),
+        Outcome::Failed(cut, Failure { text, .. }) => panic!("cut {cut}: {text}"),
+        Outcome::NoDrive => panic!("no drive"),
+    }
+}
+
 /// A page in the buffer for a die that was full, and that nobody called when it no longer was: another one had run out of
 /// room, so that the limits for valid data fell.
 #[test]

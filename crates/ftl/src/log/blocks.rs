@@ -193,6 +193,11 @@ impl Blocks {
         self.open[die.0 as usize].contains(&block.0)
     }
 
+    /// Whether a die has an open block, or one that was left aside.
+    pub(crate) fn has_open(&self, die: DieIndex) -> bool {
+        self.open[die.0 as usize].iter().any(|&block| block != NO_BLOCK)
+    }
+
     /// The open blocks of all dies and streams.
     pub(crate) fn all_open(&self) -> impl Iterator<Item = BlockIndex> + '_ {
         let open = self.open.iter().flat_map(|streams| streams.iter());

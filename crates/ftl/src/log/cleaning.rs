@@ -205,6 +205,22 @@ impl DieLogs {
         Some(self.begin(block, Purpose::Cleaning))
     }
 
+    /// Whether a die has no page left to copy to, neither in a free block nor in any that is open. Room is reckoned
+    /// when a victim is picked; padding that is programmed before that is empty, each time the drive goes to rest,
+    /// takes of it.
+    #[inline]
+    pub(crate) fn lacks_copy_room(&self, die: DieIndex) -> bool {
+        self.lacks_reserve(die) && self.blocks.free_blocks(die) == 0 && !self.blocks.has_open(die)
+    }
+
+    /// The block being emptied on a die stays as it is. Nothing is lost: what was copied is outdated there, and the
+    /// rest is valid as before. It may be picked again.
+    #[cold]
+    pub(crate) fn give_up_job(&mut self, die: DieIndex) {
+        self.cleaning.jobs[die.0 as usize] = None;
+        self.cleaning.borrows[die.0 as usize] = false;
+    }
+
     /// A job that empties a block.
     pub(crate) fn begin(&self, victim: BlockIndex, purpose: Purpose) -> Job {
         let purpose = match self.flash.mode(victim) {

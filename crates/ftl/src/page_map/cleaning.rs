@@ -35,10 +35,17 @@ impl<H: MapMemory> PageMap<H> {
         let units = self.logs.layout.units_per_page;
         // No padding: it ends with the block that the copies end in, as there the last word line is programmed whole.
         let pages_of = |_, valid: u32| valid.div_ceil(units);
+        let is_new = !self.logs.is_cleaning(die);
         let Some(mut job) = self.logs.victim(die, measure, pages_of) else { return Ok(None) };
         let first = self.logs.layout.first_ppn(job.victim).0;
         let end = Ppn(first + self.logs.layout.units_per_block);
         let mut cursor = Ppn(first + job.cursor);
+        // One that was picked just now fits, or must be emptied whatever comes, as a block that has failed must.
+        let lacks_room = !is_new && self.logs.lacks_copy_room(die) && !self.logs.is_bad(job.victim);
+        if lacks_room && self.valid.next(cursor, end).is_some() {
+            self.logs.give_up_job(die);
+            return self.clean_step(die);
+        }
         self.copied_from.clear();
         self.copied.clear();
         let most = match self.logs.slc {
