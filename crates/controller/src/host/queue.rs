@@ -65,8 +65,7 @@ pub trait HostSide: Device {
 
     /// A completion has left; whether anything inside came of it.
     #[inline]
-    fn left(&mut self, now: Nanos) -> bool {
-        let _ = now;
+    fn left(&mut self, _now: Nanos) -> bool {
         false
     }
 
@@ -74,8 +73,7 @@ pub trait HostSide: Device {
     #[inline]
     fn process(&mut self, until: Nanos, stop: bool, done: &mut Vec<Completion>) {
         // After the first completion only what happens at the same instant does still happen.
-        let (mut limit, mut has_enough) = (until, false);
-        let mut internal = self.next_internal();
+        let (mut limit, mut has_enough, mut internal) = (until, false, self.next_internal());
         loop {
             let completion = self.queue().next_completion();
             if completion < internal {
