@@ -7,6 +7,7 @@ mod after;
 mod carrying;
 mod cells;
 mod faults;
+mod found_by_long_runs;
 mod full_log;
 mod medium;
 mod models;
@@ -334,56 +335,6 @@ canaries! {
 #[test]
 fn a_drive_that_forgets_which_blocks_have_one_bit_a_cell_is_caught() {
     catch_one(Plan::of_slc_cache(), Sabotage::OF_SLC_CACHE);
-}
-
-/// The block that cleaning copied into when the power failed, where that took all that is held in it: the copies must
-/// still find room.
-#[test]
-fn drives_of_two_passes_that_only_a_long_run_found_without_room() {
-    for seed in [543, 1178, 2379, 2446] {
-        if let Outcome::Failed(cut, Failure { text, .. }) = try_seed(seed, Plan::of_two_passes()) {
-            panic!("seed {seed}, cut {cut}: {text}");
-        }
-    }
-}
-
-/// Cut after cut, a die had no free block, and a victim whose copies fitted into what was left of its open blocks: it was
-/// refused for padding that isn't programmed where a block ends, or the host took the room. The owner of such a drive
-/// could only read it any more.
-#[test]
-fn drives_of_two_passes_that_were_only_read_though_copies_fitted() {
-    for seed in [2017, 5345, 5535] {
-        match try_seed(seed, Plan::of_two_passes().again_and_again()) {
-            Outcome::Survived(_, only_reads) => assert!(!only_reads, "seed {seed}: it only reads any more"),
-            Outcome::Failed(cut, Failure { text, .. }) => panic!("seed {seed}, cut {cut}: {text}"),
-            Outcome::NoDrive => panic!("seed {seed}: no drive"),
-        }
-    }
-}
-
-/// A drive went to rest twice while a die emptied a block. The padding of each rest filled the block that was copied
-/// into, there was no free one for the copies that were left, and all of the drive became read-only: its owner lost the
-/// use of it for writing, though other dies had room and that one could still be cleaned.
-#[test]
-fn drives_of_two_passes_that_rest_while_they_clean_still_take_writes() {
-    match try_seed(8771, Plan::of_two_passes()) {
-        Outcome::Survived(_, only_reads) => assert!(!only_reads, "it only reads any more"),
-        Outcome::Failed(cut, Failure { text, .. }) => panic!("cut {cut}: {text}"),
-        Outcome::NoDrive => panic!("no drive"),
-    }
-}
-
-/// A page in the buffer for a die that was full, and that nobody called when it no longer was: another one had run out of
-/// room, so that the limits for valid data fell.
-#[test]
-fn pages_that_only_a_long_run_found_waiting_for_ever() {
-    for seed in [10_642, 76_260] {
-        if let Outcome::Failed(cut, Failure { text, .. }) =
-            try_seed(seed, Plan::of_two_passes().again_and_again())
-        {
-            panic!("seed {seed}, cut {cut}: {text}");
-        }
-    }
 }
 
 #[test]
