@@ -25,7 +25,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             let bytes = u64::from(self.mapping.read_bytes(Lpn(unit), sector_count));
             self.meters.read_bytes_host += bytes;
             let place = (self.mapping.flash(), ppn);
-            self.flash.read_plainly(place, (sector, u64::from(sector_count)), bytes, &mut wait, now);
+            self.flash.read(place, (sector, u64::from(sector_count)), bytes, &mut wait, now);
             self.finish_after(slot, &wait, now);
         } else {
             self.begin_any_read(slot, now);

@@ -81,22 +81,9 @@ impl Flash {
 
     /// A host's read of `sectors` from the unit at `ppn` on, the first at `sector` of it, `bytes` as stored: die, bus,
     /// and the way to the link. `array` knows how the block was programmed.
-    #[inline]
-    pub(crate) fn read(
-        &mut self,
-        (array, ppn): (&FlashArray, Ppn),
-        (sector, sectors): (u32, u64),
-        bytes: u64,
-        wait: &mut FlashWait,
-        now: Nanos,
-    ) {
-        self.read_plainly((array, ppn), (sector, sectors), bytes, wait, now);
-    }
-
-    /// The same, made part of where it is called.
     #[allow(clippy::inline_always, reason = "hot, and called by too many to be inlined otherwise")]
     #[inline(always)]
-    pub(crate) fn read_plainly(
+    pub(crate) fn read(
         &mut self,
         (array, ppn): (&FlashArray, Ppn),
         (sector, sectors): (u32, u64),

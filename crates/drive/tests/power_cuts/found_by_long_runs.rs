@@ -3,14 +3,26 @@
 use super::oracle::Failure;
 use super::{Outcome, Plan, try_seed};
 
+fn survives(seed: u64, plan: Plan<'_>) {
+    if let Outcome::Failed(cut, Failure { text, .. }) = try_seed(seed, plan) {
+        panic!("seed {seed}, cut {cut}: {text}");
+    }
+}
+
+fn still_takes_writes(seed: u64, plan: Plan<'_>) {
+    match try_seed(seed, plan) {
+        Outcome::Survived(_, only_reads) => assert!(!only_reads, "seed {seed}: it only reads any more"),
+        Outcome::Failed(cut, Failure { text, .. }) => panic!("seed {seed}, cut {cut}: {text}"),
+        Outcome::NoDrive => panic!("seed {seed}: no drive"),
+    }
+}
+
 /// The block that cleaning copied into when the power failed, where that took all that is held in it: the copies must
 /// still find room.
 #[test]
 fn drives_of_two_passes_that_only_a_long_run_found_without_room() {
     for seed in [543, 1178, 2379, 2446] {
-        if let Outcome::Failed(cut, Failure { text, .. }) = try_seed(seed, Plan::of_two_passes()) {
-            panic!("seed {seed}, cut {cut}: {text}");
-        }
+        survives(seed, Plan::of_two_passes());
     }
 }
 
@@ -20,11 +32,7 @@ fn drives_of_two_passes_that_only_a_long_run_found_without_room() {
 #[test]
 fn drives_of_two_passes_that_were_only_read_though_copies_fitted() {
     for seed in [2017, 5345, 5535] {
-        match try_seed(seed, Plan::of_two_passes().again_and_again()) {
-            Outcome::Survived(_, only_reads) => assert!(!only_reads, "seed {seed}: it only reads any more"),
-            Outcome::Failed(cut, Failure { text, .. }) => panic!("seed {seed}, cut {cut}: {text}"),
-            Outcome::NoDrive => panic!("seed {seed}: no drive"),
-        }
+        still_takes_writes(seed, Plan::of_two_passes().again_and_again());
     }
 }
 
@@ -33,11 +41,7 @@ fn drives_of_two_passes_that_were_only_read_though_copies_fitted() {
 /// use of it for writing, though other dies had room and that one could still be cleaned.
 #[test]
 fn drives_of_two_passes_that_rest_while_they_clean_still_take_writes() {
-    match try_seed(8771, Plan::of_two_passes()) {
-        Outcome::Survived(_, only_reads) => assert!(!only_reads, "it only reads any more"),
-        Outcome::Failed(cut, Failure { text, .. }) => panic!("cut {cut}: {text}"),
-        Outcome::NoDrive => panic!("no drive"),
-    }
+    still_takes_writes(8771, Plan::of_two_passes());
 }
 
 /// A page in the buffer for a die that was full, and that nobody called when it no longer was: another one had run out of
@@ -45,10 +49,6 @@ fn drives_of_two_passes_that_rest_while_they_clean_still_take_writes() {
 #[test]
 fn pages_that_only_a_long_run_found_waiting_for_ever() {
     for seed in [10_642, 76_260] {
-        if let Outcome::Failed(cut, Failure { text, .. }) =
-            try_seed(seed, Plan::of_two_passes().again_and_again())
-        {
-            panic!("seed {seed}, cut {cut}: {text}");
-        }
+        survives(seed, Plan::of_two_passes().again_and_again());
     }
 }

@@ -213,10 +213,10 @@ impl DieLogs {
         self.lacks_reserve(die) && self.blocks.free_blocks(die) == 0 && !self.blocks.has_open(die)
     }
 
-    /// The block being emptied on a die stays as it is. Nothing is lost: what was copied is outdated there, and the
-    /// rest is valid as before. It may be picked again.
-    #[cold]
-    pub(crate) fn give_up_job(&mut self, die: DieIndex) {
+    /// The block that a die empties is left as it is, and may be picked again. Nothing is lost: what was copied is
+    /// outdated there, and the rest is valid as before.
+    #[inline]
+    pub(crate) fn end_job(&mut self, die: DieIndex) {
         self.cleaning.jobs[die.0 as usize] = None;
         self.cleaning.borrows[die.0 as usize] = false;
     }
@@ -261,8 +261,7 @@ impl DieLogs {
 
     /// Erases the emptied victim.
     pub(crate) fn erase_victim(&mut self, die: DieIndex, job: Job) -> CleaningStep {
-        self.cleaning.jobs[die.0 as usize] = None;
-        self.cleaning.borrows[die.0 as usize] = false;
+        self.end_job(die);
         if self.blocks.open_block(die, Stream::HOST) == Some(job.victim) {
             self.blocks.abandon(die, Stream::HOST);
         }

@@ -43,7 +43,7 @@ impl<H: MapMemory> PageMap<H> {
         // One that was picked just now fits, or must be emptied whatever comes, as a block that has failed must.
         let lacks_room = !is_new && self.logs.lacks_copy_room(die) && !self.logs.is_bad(job.victim);
         if lacks_room && self.valid.next(cursor, end).is_some() {
-            self.logs.give_up_job(die);
+            self.logs.end_job(die);
             return self.clean_step(die);
         }
         self.copied_from.clear();
