@@ -132,7 +132,9 @@ class Scale:
     def _log_marks(self, known: list[float]) -> list[float]:
         low, high = _domain(known, 0.08)["domain"]
         if self.unit == "B":
-            places = sorted(set(known))
+            # A drive's whole capacity among sizes that double would be marked with its digits.
+            doubled = {value for value in known if value > 0 and math.frexp(value)[0] == 0.5}
+            places = sorted(doubled if len(doubled) > 1 else set(known))
             return places[:: max(1, -(-len(places) // MARKS_MAX))]
         fine = math.log10(high / low) < FINE_DECADES
         return [

@@ -7,7 +7,7 @@ drive, or drives) share a plot if their lines can still be told apart.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from drivelab import charts
@@ -15,6 +15,7 @@ from drivelab.charts import Cells, Chart, Line, Scale, Text, steady_colours
 from drivelab.report import quantities as q
 
 SIZE_UNITS = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B"))
+SIZES = {unit: size for size, unit in SIZE_UNITS if size > 1}
 
 Row = Mapping[str, Any]
 
@@ -162,6 +163,10 @@ def _plot(
         parts.append(Line(item.name, item.token, places, [row[y.key] for row in known]))
     if upright:
         return charts.bars(text, parts, x.scale(named=True), y.scale())
+    if x.log and x.unit in SIZES:
+        # Sizes that double are marked as 512 B, 4 KiB, 32 KiB, not as 0.5, 1, 2, 5.
+        size, x = SIZES[x.unit], replace(x, unit="B")
+        parts = [replace(part, x=[round(at * size) for at in part.x]) for part in parts]
     return charts.lines(text, parts, x.scale(), y.scale(), link=link)
 
 

@@ -132,6 +132,15 @@ def test_what_a_log_axis_cannot_show_is_a_gap() -> None:
     assert drawn.line(chart, "x") == [(1, None), (2, 3)]
 
 
+def test_sizes_that_double_are_marked_and_not_a_capacity_among_them() -> None:
+    sizes = [float(512 << doubling) for doubling in range(18)]
+    axis = Scale("Size", "B", "log")
+    assert axis.across(sizes)["axis"]["values"] == sizes[::3]
+    spans = [16.0 * 2**20, 64.0 * 2**20, 80e9]
+    assert axis.across(spans)["axis"]["values"] == spans[:2]
+    assert axis.across([512.0, 80e9])["axis"]["values"] == [512.0, 80e9]
+
+
 def test_each_nine_is_one_step() -> None:
     for longest, first in ((4.9, [0.0, nines(50)]), (5.5, [nines(50), 1.0])):
         axis = Scale("", kind="nines", longest=longest).across([0.0])["axis"]

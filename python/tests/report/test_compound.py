@@ -116,6 +116,18 @@ def test_few_lines_share_a_plot_over_states_and_a_field_has_one_for_each() -> No
     assert len(set(ids)) == 3
 
 
+def test_sizes_on_a_log_axis_are_whole_bytes() -> None:
+    columns = (Column("span_gib", "Span", "GiB"), Column("mean_ms", "Mean latency", "ms"))
+    spans = [1 / 64, 1 / 16, 74.505859375]
+    rows = tuple({"span_gib": span, "mean_ms": 0.2} for span in spans)
+    by_span = Chart("spans", "By span", "lines", "span_gib", "mean_ms", log_x=True)
+    found = Measured(tables=(Table("spans", "Spans", columns, rows),), charts=(by_span,)).found()
+    test = Compound.read(documents.compound(MODEL, "new", "spans", title="Spans", **found))
+    [chart] = draw(drawing_of(test, test.charts[0]), [RowSet("", "$new", tuple(rows))], "a")
+    assert chart.columns["x"] == [16 * 2**20, 64 * 2**20, 74.505859375 * 2**30]
+    assert chart.spec["encoding"]["x"]["axis"]["values"] == [16 * 2**20, 64 * 2**20]
+
+
 def test_nothing_is_drawn_of_nothing() -> None:
     found = Compound.read(record("new", 100.0))
     assert draw(drawing_of(found, found.charts[0]), [RowSet("new", "$new", ())], "a") == []
