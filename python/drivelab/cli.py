@@ -16,7 +16,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from drivelab import asides, interruption
+from drivelab import asides, interruption, output
 from drivelab.errors import RequestError, WorkError
 
 
@@ -266,7 +266,8 @@ def run(arguments: list[str]) -> int:
     try:
         with asides.of_a_command():
             status = _app()(arguments, prog_name="drivelab", standalone_mode=False)
-        sys.stdout.flush()
+        with output.standard():
+            sys.stdout.flush()
     except RequestError as error:
         return _failed(_of_a_stale_engine(error) or error, 2)
     except WorkError as error:

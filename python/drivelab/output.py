@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -72,6 +73,20 @@ def _locked(folder: Path) -> Iterator[None]:
                 lock.enter_context(locks.held(folder / LOCK_NAME, wait_s=0))
                 break
         yield
+
+
+@contextlib.contextmanager
+def standard() -> Iterator[None]:
+    """Writes to standard output; raises WorkError that says so where these fail."""
+    try:
+        yield
+    except BrokenPipeError:
+        # Who reads has had enough.
+        raise
+    except OSError as error:
+        # Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise WorkError(f"can't write to standard output: {error.strerror}") from None
 
 
 HTML = (".html", ".htm")

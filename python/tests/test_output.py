@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -74,3 +76,13 @@ def test_the_log_of_an_older_database_goes_with_it(tmp_path: Path) -> None:
     (tmp_path / "one.wal").write_text("old", encoding="utf-8")
     output.publish(tmp_path, {"one": lambda path: _write(path, "1")})
     assert _contents(tmp_path) == {"one": "1"}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("words", [["schema"], ["list"], ["list", "--json"], ["cache"]])
+def test_a_full_standard_output_is_said_to_be_that(words: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "drivelab", *words]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    said = "drivelab: can't write to standard output: No space left on device\n"
+    assert (done.returncode, done.stderr) == (1, said)

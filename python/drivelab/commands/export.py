@@ -107,6 +107,6 @@ def schema(
     from drivelab.records import description
 
     if markdown:
-        print(description.markdown(), end="")
+        printing.plain(description.markdown())
     else:
         printing.document(description.json_schema())

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from drivelab import failures
+from drivelab import failures, output
 from drivelab.documents import to_json
 from drivelab.model import Model
 from drivelab.text.layout import Part
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 def document(value: Any) -> None:
     """Prints one JSON document."""
-    sys.stdout.write(to_json(value))
+    text = to_json(value)
+    with output.standard():
+        sys.stdout.write(text)
 
 
 def parts(found: Iterable[Part]) -> None:
@@ -27,7 +29,9 @@ def parts(found: Iterable[Part]) -> None:
     # rich is loaded only where something is laid out.
     from drivelab.text import terminal
 
-    terminal.show(found)
+    made = list(found)
+    with output.standard():
+        terminal.show(made)
 
 
 def width() -> int:
@@ -39,9 +43,10 @@ def width() -> int:
 
 def plain(text: str, *, now: bool = False) -> None:
     """Prints text to standard output; `now`: a reader has it before the command goes on."""
-    sys.stdout.write(text)
-    if now:
-        sys.stdout.flush()
+    with output.standard():
+        sys.stdout.write(text)
+        if now:
+            sys.stdout.flush()
 
 
 def message(text: str) -> None:
