@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Iterable
 from html import escape
 
@@ -13,7 +14,7 @@ from rich.text import Text
 from drivelab.text.layout import Part, Table
 
 PLAIN_WIDTH = 140
-"""Width of tables when standard output is a file or a pipe."""
+"""Width of tables when standard output is a file or a pipe, and COLUMNS doesn't say another."""
 
 
 class _Console(Console):
@@ -25,11 +26,13 @@ class _Console(Console):
 def _console() -> Console:
     """Standard output."""
     found = _Console(highlight=False)
-    return found if found.is_terminal else _Console(highlight=False, width=PLAIN_WIDTH)
+    stated = os.environ.get("COLUMNS", "")
+    is_known = found.is_terminal or (stated.isdecimal() and int(stated) > 0)
+    return found if is_known else _Console(highlight=False, width=PLAIN_WIDTH)
 
 
 def width() -> int:
-    """Columns of standard output: those of the terminal, or PLAIN_WIDTH where it is none."""
+    """Columns of standard output: those of the terminal or of COLUMNS, or else PLAIN_WIDTH."""
     return _console().width
 
 

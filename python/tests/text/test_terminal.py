@@ -29,7 +29,16 @@ def test_brackets_of_a_table_are_no_markup(capsys: pytest.CaptureFixture[str]) -
     assert row.split() == ["[red]x", "1", "[/]"]
 
 
-def test_what_is_no_terminal_has_140_columns(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_no_terminal_is_as_wide_as_columns_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    for stated, wide in (("80", 80), ("200", 200), ("0", 140), ("wide", 140), ("", 140)):
+        monkeypatch.setenv("COLUMNS", stated)
+        assert terminal.width() == wide
+
+
+def test_what_is_no_terminal_has_140_columns(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
     assert terminal.width() == terminal.PLAIN_WIDTH == 140
     lines = shown(capsys, Line(WORDS))
     assert len(lines) == 3
