@@ -68,7 +68,8 @@ class HostIdleRecoveryTest(PerformanceTest):
         )
         found = writing.run(0.3)
         phases = self._phases(bench, writing)
-        steady = replace(writing.level(found), name="steady_iops")
+        level = writing.level(found)
+        steady = replace(level, name="steady_iops", value=level.value if found.steady else None)
         passes = {0: "", 1: "once"}.get(lengths.idle_passes, f"{lengths.idle_passes} times")
         before = f"128 KiB sequential writes over the active range, {passes}" if passes else "none"
         facts = (
@@ -81,7 +82,11 @@ class HostIdleRecoveryTest(PerformanceTest):
             values=(
                 replace(
                     steady,
-                    title=f"Before, without pauses: {steady.title[0].lower()}{steady.title[1:]}",
+                    title=f"Before, without pauses: {'' if found.steady else 'not '}steady",
+                ),
+                replace(
+                    level,
+                    title=f"Before, without pauses: {level.title[0].lower()}{level.title[1:]}",
                 ),
                 *(
                     Value(
