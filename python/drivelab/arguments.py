@@ -223,7 +223,7 @@ def settings(sets: Sequence[str] | None, scale: str | None) -> list[str]:
         return list(sets or ())
     from drivelab import model as models
 
-    stated = dict(map(models.split_override, sets or ())).get(models.SCALE)
+    stated = dict(models.split_overrides(sets or ())).get(models.SCALE)
     if stated is not None:
         raise RequestError(f"--scale {scale} and --set {models.SCALE}={stated}: give one of them")
     return [*(sets or ()), f"scale_divisor={models.scale_divisor(scale)}"]

@@ -11,8 +11,8 @@ from typing import Any
 
 from drivelab import _engine, model_layers, parameters, sources
 from drivelab.errors import RequestError
+from drivelab.model_texts import CAPACITIES, Texts
 from drivelab.model_texts import Overrides as Overrides
-from drivelab.model_texts import Texts
 from drivelab.quantities import GIB
 
 CELL_BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
@@ -235,6 +235,23 @@ def split_override(text: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
+def split_overrides(texts: Iterable[str]) -> list[tuple[str, str]]:
+    """KEY=VALUE of several `--set` as pairs; raises RequestError for two that say the same thing:
+    which of them counts nobody could tell."""
+    given: dict[str, str] = {}
+    found = []
+    for text in texts:
+        key, value = split_override(text)
+        section, dot, name = key.rpartition(".")
+        # Of an array's members, too.
+        about = f"{section}{dot}{CAPACITIES[0]}" if name in CAPACITIES else key
+        if about in given:
+            raise RequestError(f"--set {given[about]} and --set {text}: give one of them", key)
+        given[about] = text
+        found.append((key, value))
+    return found
+
+
 SCALE = "scale_divisor"
 """The parameter of small versions that `--scale` sets."""
 
@@ -283,8 +300,6 @@ def _parsed(texts: Texts, request: str, is_stored: bool) -> Model:
     description = json.loads(engine.to_json())
     for parameter in description["parameters"]:
         parameter["role"] = sources.role_of(parameter["source"])
-        parameters.check_ratio(request, parameter)
-        parameter["allowed"] = parameters.allowed(parameter)
         if parameter["key"] == "scale_divisor" and parameter["value"] != 1:
             # A small version states its capacity in place of the ratio that it was cut from.
             whole = replace(texts, overrides=[*texts.overrides, ("scale_divisor", "1")])
@@ -299,8 +314,7 @@ def _left_out(engine: _engine.Model, rows: Iterable[dict[str, Any]]) -> Iterator
     for row in rows:
         # A model's base is its file's, and nobody else's to state; the scale is an option.
         if row["key"] not in ("base", "scale_divisor"):
-            allowed = parameters.allowed(row)
-            yield row | {"allowed": allowed, "comes_to": follows.get(row["key"])}
+            yield row | {"comes_to": follows.get(row["key"])}
 
 
 def load_all() -> list[Model]:

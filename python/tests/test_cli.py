@@ -151,6 +151,14 @@ def test_who_mistypes_a_drive_is_told_the_nearest(word: str, meant: list[str]) -
         (["show", f"{MODEL_NAME}@8610"], "no firmware variants"),
         (["show", "nowhere/model.toml"], "there is no such file"),
         (["show", MODEL_NAME, "--set", "spare"], "expected KEY=VALUE"),
+        (
+            ["show", MODEL_NAME, "--set", "spare_ratio=0.1", "--set", "user_capacity_bytes=7e10"],
+            "--set spare_ratio=0.1 and --set user_capacity_bytes=7e10: give one of them",
+        ),
+        (
+            ["example", "--set", "flash.read_ns=1", "--set", "flash.read_ns=2"],
+            "--set flash.read_ns=1 and --set flash.read_ns=2: give one of them",
+        ),
         (["show", MODEL_NAME, "--set", "ftl.victim_selecton=fifo"], "ftl.victim_selection"),
         (["show", MODEL_NAME, "--set", "ftl.victim_selection=fifp"], "fifp"),
         (["show", MODEL_NAME, "--set", "flash.dies_per_channel=0"], "flash.dies_per_channel"),

@@ -130,7 +130,8 @@ pub fn apply(model: &mut Model, divisor: u64) -> Result<Vec<String>, ModelError>
     match model.family() {
         Family::HardDisk => {
             let allowed = "does not apply to hard disks: seeks and zones are those of a whole disk, which takes \
-                           no more memory or time than a part of it";
+                           no more memory or time than a part of it; leave the scale out, in a comparison for all \
+                           drives";
             return Err(model.bad(KEY, &typed(divisor), allowed));
         }
         Family::Raid0 => return array(model, divisor),

@@ -238,6 +238,14 @@ fn a_partition_is_all_that_the_host_sees() {
 }
 
 #[test]
+fn whole_numbers_may_have_a_point_or_an_exponent() {
+    let plain = set(&[("flash.read_ns", "60000"), ("flash.channel_count", "5")]).unwrap();
+    let others = set(&[("flash.read_ns", "6e4"), ("flash.channel_count", "5.0")]).unwrap();
+    assert_eq!(plain.hash(), others.hash());
+    assert_eq!(others.optional_integer("flash.read_ns"), Some(60_000));
+}
+
+#[test]
 fn wrong_requests_name_key_value_and_limit() {
     let message = |pairs: &[(&str, &str)]| set(pairs).unwrap_err();
     assert_eq!(
@@ -258,7 +266,12 @@ fn wrong_requests_name_key_value_and_limit() {
     );
     assert!(message(&[("flash.channel_count", "-1")]).contains("flash.channel_count = -1"));
     assert!(message(&[("flash.channel_count", "ten")]).contains("whole number"));
-    assert!(message(&[("spare_ratio", "nan")]).contains("must be a number from 0 to 100"));
+    assert!(
+        message(&[("flash.channel_count", "1.5")]).contains("flash.channel_count = 1.5: must be a whole")
+    );
+    assert!(message(&[("flash.channel_count", "-1e300")]).contains("flash.channel_count = -1e300: must be"));
+    assert!(message(&[("flash.read_ns", "nan")]).contains("flash.read_ns = nan: must be a whole number"));
+    assert!(message(&[("spare_ratio", "nan")]).contains("must be a number from 0 to 3"));
     assert!(message(&[("ftl.victim_selection", "gready")]).contains("one of greedy, fifo"));
     assert!(message(&[("ftl.placment", "hint")]).contains("did you mean ftl.placement?"));
     assert!(message(&[("ftl.superblocks", "6")]).contains("did you mean ftl.superblock_blocks?"));

@@ -43,7 +43,7 @@ def list_models(
     if plugin and (markdown or not (tests or state_names)):
         raise RequestError("--plugin: goes with --tests or --states, without --markdown")
     if markdown:
-        print(document.table(tests=tests), end="")
+        printing.plain(document.table(tests=tests))
         return
     known = plugins.known(plugin or ()) if tests or state_names else plugins.BUILT_IN
     if tests:
@@ -79,7 +79,7 @@ def show(
 ) -> None:
     """Show a model: every parameter with its value, unit and source."""
     settings = arguments.settings(sets, scale)
-    overrides = [model.split_override(text) for text in settings]
+    overrides = model.split_overrides(settings)
     if toml:
         if json:
             raise RequestError("--json and --toml: give one of them")

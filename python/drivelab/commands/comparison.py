@@ -100,7 +100,7 @@ def figures_command(
         document = record.measured(
             drive,
             chosen,
-            [models.split_override(text) for text in sets or ()],
+            models.split_overrides(sets or ()),
             _command_line(drive, chosen, sets or (), seed),
             seed=seed,
             workers=arguments.worker_count(workers),

@@ -34,7 +34,7 @@ def example(
             raise RequestError("--html: goes without --json, --set and --seed")
         _write_page(html)
         return
-    overrides = [models.split_override(text) for text in sets or ()]
+    overrides = models.split_overrides(sets or ())
     outcomes = [worked.play(scenario, overrides, seed) for scenario in worked.SCENARIOS]
     if json:
         printing.document(

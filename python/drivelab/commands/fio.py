@@ -81,7 +81,7 @@ def run(
     recording.check(database_file)
     span_bytes = spans.checked(span)
     settings = arguments.settings(sets, scale)
-    found = subject.find(drive, [models.split_override(text) for text in settings], wish)
+    found = subject.find(drive, models.split_overrides(settings), wish)
     wanted = states.find(state, known=plugins.known(plugin or ()).states)
     pattern = parse_data_pattern(data)
     seeds = repeat_seeds(seed, repeat)

@@ -115,7 +115,7 @@ def replay(
     wish = Wish(size, tuple(destroy or ()), buffered, plan_only)
     subject.check_wish([drive], wish, plan_only)
     settings = arguments.settings(sets, scale)
-    found = subject.find(drive, [models.split_override(text) for text in settings], wish)
+    found = subject.find(drive, models.split_overrides(settings), wish)
     how = laboratory.Replay(
         file,
         pacing=_pacing(pacing, queue_depth),

@@ -74,7 +74,7 @@ def review(
     lengths = _lengths(quick, unabridged)
     span_bytes = spans.checked(span)
     settings = arguments.settings(sets, scale)
-    overrides = [models.split_override(text) for text in settings]
+    overrides = models.split_overrides(settings)
     chosen = arguments.split_names("--tests", tests)
     wanted = arguments.split_names("--states", state_names)
     known = plugins.known(plugin or ())

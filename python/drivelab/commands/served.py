@@ -47,7 +47,7 @@ def create(
             "write to it to bring it into another"
         )
     settings = arguments.settings(sets, scale)
-    model = models.load(model_name, [models.split_override(text) for text in settings])
+    model = models.load(model_name, models.split_overrides(settings))
     document = upkeep.create(path, model, seed)
     printing.scale_remarks([model])
     if json:

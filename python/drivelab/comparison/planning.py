@@ -59,7 +59,7 @@ def plan(
     Options say otherwise where they are given. `command_line` gives that of a seed, `remark` hears
     what can't be measured. Raises RequestError for what can't be.
     """
-    overrides = [models.split_override(text) for text in wanted.sets]
+    overrides = models.split_overrides(wanted.sets)
     loaded = [models.load(name, overrides) for name in asked]
     own = stored_sides[0].document["drivelab"] if stored_sides else {}
     seed = wanted.seed if wanted.seed is not None else int(own.get("seed", 1))

@@ -142,7 +142,7 @@ def _asked(request: Request) -> tuple[str, Overrides]:
     settings = request.query_params.getlist("set")
     order = orders.checked({"models": [name], "settings": settings, "quick": True})
     orders.check_names(order.models)
-    return name, [models.split_override(setting) for setting in settings]
+    return name, models.split_overrides(settings)
 
 
 def _facts(changed: models.Model, original: models.Model) -> list[tuple[str, str, str]]:

@@ -56,7 +56,7 @@ class FigureOrder(BaseModel):
     def drive(self) -> Drive:
         """The drive as it is."""
         scale = None if self.scale == 1 else f"1/{self.scale}"
-        settings = dict(models.split_override(text) for text in self.settings)
+        settings = dict(models.split_overrides(self.settings))
         return Drive(self.model, settings, scale=scale, seed=self.seed)
 
     @property
@@ -67,7 +67,7 @@ class FigureOrder(BaseModel):
 
     def command_line(self) -> str:
         """What a script does to get the same."""
-        settings = dict(models.split_override(text) for text in self.settings)
+        settings = dict(models.split_overrides(self.settings))
         changed = f", {settings}" if settings else ""
         scale = "" if self.scale == 1 else f', scale="1/{self.scale}"'
         by = "" if self.by_percent == 10 else f", by={self.by_percent / 100:g}"

@@ -75,7 +75,7 @@ def check_memory(drives: Iterable[models.Model]) -> None:
 def plan(order: Order) -> laboratory.Plan:
     """The review of an order; raises RequestError for names and values that mean nothing."""
     check_names(order.models)
-    overrides = [models.split_override(text) for text in order.settings]
+    overrides = models.split_overrides(order.settings)
     if order.scale > 1:
         overrides.append(("scale_divisor", str(order.scale)))
     loaded = [models.load(name, overrides) for name in order.models]

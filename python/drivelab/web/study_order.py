@@ -122,7 +122,7 @@ class StudyOrder(BaseModel):
     def drive(self) -> Drive:
         """The drive as it is."""
         scale = None if self.scale == 1 else f"1/{self.scale}"
-        settings = dict(models.split_override(text) for text in self.settings)
+        settings = dict(models.split_overrides(self.settings))
         return Drive(self.model, settings, scale=scale, seed=self.seed)
 
     def workload(self) -> Job:
@@ -142,7 +142,7 @@ class StudyOrder(BaseModel):
     def command_line(self) -> str:
         """What a script does to get the same."""
         scale = "" if self.scale == 1 else f', scale="1/{self.scale}"'
-        settings = dict(models.split_override(text) for text in self.settings)
+        settings = dict(models.split_overrides(self.settings))
         changed = f", {settings}" if settings else ""
         drive = f'dl.Drive("{self.model}"{changed}{scale}, seed={self.seed})'
         options = ", ".join(f"{key}={value!r}" for key, value in JOBS[self.job][1].items())

@@ -287,6 +287,8 @@ def test_times_and_sizes_may_have_units(
         ("spare_ratio=7", ("spare_ratio", "7", "from 0 to 3", "0.28 for 28 %")),
         ("spare_ratio=28%", ("spare_ratio", "28%", "from 0 to 3", "0.28 for 28 %")),
         ("spare_ratio=28", ("spare_ratio", "28", "from 0 to 3", "0.28 for 28 %")),
+        ("spare_ratio=101", ("spare_ratio", "101", "from 0 to 3", "0.28 for 28 %")),
+        ("flash.channel_count=1e300", ("flash.channel_count = 1e300: must be", "from 1 to 1024")),
     ],
 )
 def test_units_and_ratios_that_make_no_sense_are_refused(

@@ -68,7 +68,7 @@ pub fn user_units(model: &Model, geometry: &Geometry, unit_bytes: u32) -> Result
     }
     if user_units == 0 {
         let allowed = format!("must be at least one map unit, {unit_bytes} bytes");
-        return Err(model.bad("user_capacity_bytes", &user_bytes.to_string(), &allowed));
+        return Err(wrong(model, GeometryError::new("user_capacity_bytes", user_bytes, allowed)));
     }
     Ok(u32::try_from(user_units).unwrap_or(u32::MAX))
 }

@@ -25,6 +25,20 @@ fn is_name(text: &str) -> bool {
         && firmware.chars().all(inside)
 }
 
+/// A number with a point or an exponent that is whole, as 1e5 and 64.0, if every whole number so large has a form.
+fn whole(number: f64) -> Option<u64> {
+    let exact = number.fract() == 0.0 && (0.0..=9_007_199_254_740_992.0).contains(&number);
+    exact.then_some(number as u64)
+}
+
+/// A value as messages show it: a large number with its exponent, not with three hundred digits.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Float(number) => format!("{number:?}").to_lowercase(),
+        _ => value.to_string(),
+    }
+}
+
 /// The text of one model file.
 #[derive(Clone, Copy, Debug)]
 pub struct Layer<'a> {
@@ -294,6 +308,9 @@ impl Model {
             return Err(self.unknown(key, self.family.nearest(key)));
         };
         let checked = match (parameter.kind, value) {
+            (Kind::Integer(least, most), Value::Float(number)) => {
+                whole(*number).filter(|number| (least..=most).contains(number)).map(serde_json::Value::from)
+            }
             (Kind::Integer(least, most), Value::Integer(number)) => u64::try_from(*number)
                 .ok()
                 .filter(|number| (least..=most).contains(number))
@@ -323,7 +340,7 @@ impl Model {
             return Err(self.bad(key, &value.to_string(), "is given twice"));
         }
         let Some(value) = checked else {
-            return Err(self.bad(key, &value.to_string(), &parameter.kind.allowed()));
+            return Err(self.bad(key, &shown(value), &parameter.allowed()));
         };
         self.values.insert(parameter.key, Sourced { value, source });
         Ok(())

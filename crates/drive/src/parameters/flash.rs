@@ -2,15 +2,18 @@
 
 use super::row::Fallback::{Absent, Boolean as Is, Integer as Number, Required, Word};
 use super::row::Kind::{Boolean, Choice, Integer, Name, Real};
-use super::row::{CAPACITY_KEY, CELL_KEY, CELLS, HOUR_NS, MOST, Parameter, SECOND_NS, row};
+use super::row::{CAPACITY_KEY, CELL_KEY, CELLS, HOUR_NS, MOST, Parameter, SECOND_NS, SPARE_KEY, row};
+
+/// Nobody builds a drive of less than a quarter of its flash, and who writes 7 or 28 means percent.
+const SPARE_RATIO_MOST: f64 = 3.0;
 
 /// User capacity.
 pub(super) const CAPACITY: &[Parameter] = &[
     row(CAPACITY_KEY, "B", Integer(512, 1 << 50), Absent, "what the host can address (this or spare_ratio)"),
     row(
-        "spare_ratio",
+        SPARE_KEY,
         "spare/user",
-        Real(0.0, 100.0),
+        Real(0.0, SPARE_RATIO_MOST),
         Absent,
         "spare area over user capacity (this or user_capacity_bytes)",
     ),

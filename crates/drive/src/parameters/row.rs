@@ -48,7 +48,17 @@ pub(crate) const BIT_ERRORS: &str = "flash.bit_errors";
 /// The words of `flash.cell`, in the order of bits.
 pub(crate) const CELLS: &[&str] = &["slc", "mlc", "tlc", "qlc"];
 
+/// Spare area over user capacity.
+pub(crate) const SPARE_KEY: &str = "spare_ratio";
+
 impl Parameter {
+    /// What is allowed, in words; of what is easily taken for percent, with what is meant.
+    #[must_use]
+    pub fn allowed(&self) -> String {
+        let meant = if self.key == SPARE_KEY { ": spare area over user capacity, 0.28 for 28 %" } else { "" };
+        format!("{}{meant}", self.kind.allowed())
+    }
+
     /// What it is when a model does not say, if it is anything; `cell`: the word of its cells if bits go wrong, or "".
     #[must_use]
     pub fn fallback(&self, cell: &str) -> Option<serde_json::Value> {
