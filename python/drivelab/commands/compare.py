@@ -87,7 +87,11 @@ def compare_command(
     force: Force = False,
     json: arguments.Json = False,
 ) -> None:
-    """Compare drives side by side; write compare.html and compare.json."""
+    """Compare drives side by side; write compare.html and compare.json.
+
+    Differences are to the first side, in percent of its number; of ten times or more they are the
+    factor, of less than half a percent 1/N.
+    """
     # The report brings the plotting library, which takes a second to load.
     from drivelab.comparison import files
 

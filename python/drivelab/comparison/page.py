@@ -11,7 +11,7 @@ from markupsafe import Markup
 from drivelab.charts import Chart
 from drivelab.comparison import Comparison, overlays, published
 from drivelab.comparison.pairing import LITTLE_RATIO, Metric, Pair
-from drivelab.comparison.sides import Side
+from drivelab.comparison.sides import Side, lettered
 from drivelab.comparison.specifications import WHOLE, Difference
 from drivelab.records.test import AnyTest
 from drivelab.report import page, streams
@@ -85,6 +85,7 @@ class TestSection:
     metrics: tuple[MetricRow, ...]
     charts: tuple[Chart, ...]
     tables: tuple[NumberTable, ...]
+    notes: tuple[str, ...]
     remarks: tuple[str, ...]
 
 
@@ -213,10 +214,6 @@ def _better_by(metric: Metric, index: int) -> str:
 
 
 def _section(sides: Sequence[Side], pair: Pair, index: int) -> TestSection:
-    letters: dict[str, list[str]] = {}
-    for side, record in zip(sides, pair.records, strict=True):
-        for line in record.deviations if record else ():
-            letters.setdefault(line, []).append(side.letter)
     return TestSection(
         title=pair.title,
         id=pair.id,
@@ -224,7 +221,8 @@ def _section(sides: Sequence[Side], pair: Pair, index: int) -> TestSection:
         metrics=tuple(map(metric_row, pair.metrics)),
         charts=tuple(overlays.of_tables(sides, pair, f"test-{index}")),
         tables=tuple(_number_tables(sides, pair)),
-        remarks=tuple(f"{', '.join(of)}: {line}" for line, of in letters.items()),
+        notes=pair.notes(sides),
+        remarks=lettered(sides, [record.deviations if record else () for record in pair.records]),
     )
 
 

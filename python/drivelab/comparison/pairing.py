@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from drivelab import verdicts
-from drivelab.comparison.sides import Side
+from drivelab.comparison.sides import Side, lettered
 from drivelab.records.test import Stream, Test
 from drivelab.report import quantities as q
 from drivelab.report import streams
@@ -123,6 +123,10 @@ class Pair:
     def first(self) -> Test:
         """The record of the first side that has it."""
         return next(record for record in self.records if record is not None)
+
+    def notes(self, sides: Sequence[Side]) -> tuple[str, ...]:
+        """What its records say of the measurement, with the letters of their sides."""
+        return lettered(sides, [record.notes if record else () for record in self.records])
 
     @property
     def streams(self) -> tuple[Stream | None, ...]:

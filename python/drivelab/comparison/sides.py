@@ -126,3 +126,12 @@ def _labels(found: Sequence[tuple[Model, str]]) -> list[str]:
         if len(set(labels)) == len(labels):
             return labels
     return [f"{model.title} ({LETTERS[index]})" for index, (model, _) in enumerate(found)]
+
+
+def lettered(sides: Sequence[Side], lines: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """What was said of each side, every line once, after the letters of the sides that it is of."""
+    letters: dict[str, list[str]] = {}
+    for side, own in zip(sides, lines, strict=True):
+        for line in own:
+            letters.setdefault(line, []).append(side.letter)
+    return tuple(f"{', '.join(of)}: {line}" for line, of in letters.items())

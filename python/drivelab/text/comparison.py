@@ -25,6 +25,9 @@ def parts(found: Comparison, everything: str) -> Iterator[Part]:
     yield _headlines(found)
     if len(found.pairs) > SHOWN_MAX:
         yield Line(f"and {len(found.pairs) - SHOWN_MAX} more in {everything}")
+    for pair in found.pairs[:SHOWN_MAX]:
+        for note in pair.notes(found.sides):
+            yield Line(f"note: {pair.title}, {pair.state}: {note}")
 
 
 def _headlines(found: Comparison) -> Table:

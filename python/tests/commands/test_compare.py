@@ -57,6 +57,20 @@ def test_models_are_reviewed_in_one_run_and_compared(
     )
 
 
+def test_notes_are_told_with_their_sides(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    both, one = "Not steady after 4 rounds.", "Only the second says so."
+    tests = [documents.compound("a", notes=[both]), documents.compound("b", notes=[both, one])]
+    sides = [stored(tmp_path / test["model"], documents.review(test)) for test in tests]
+    assert cli.run(["compare", *sides, "--out", str(tmp_path / "out")]) == 0
+    printed = capsys.readouterr().out
+    page = (tmp_path / "out" / "compare.html").read_text(encoding="utf-8")
+    for note in (f"A, B: {both}", f"B: {one}"):
+        assert f"note: Test sweep, new: {note}" in printed
+        assert f'<p class="note">{note}</p>' in page
+
+
 def test_stored_results_of_every_kind_can_be_compared(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
