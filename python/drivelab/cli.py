@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import importlib
 import os
+import re
 import signal
 import sys
 from typing import Annotated, Any, NamedTuple
@@ -163,9 +164,25 @@ class _Group(TyperGroup):
                 )
 
 
+_TYPE = re.compile(r" <[^>]+>$")
+
+
+def _in_one_form(name: str) -> str:
+    """An option or argument as help has it, without the name of a type of Python's: a number is N,
+    all else has a word of its own."""
+    return _TYPE.sub(" N" if name.startswith("-") else "", name)
+
+
 class _Command(TyperCommand):
     """One that refuses an option of one value that is given twice: the first would be dropped
     without a word."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        write = formatter.write_dl
+        formatter.write_dl = lambda rows, *more, **named: write(
+            [(_in_one_form(name), said) for name, said in rows], *more, **named
+        )
+        super().format_options(ctx, formatter)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if not ctx.resilient_parsing:

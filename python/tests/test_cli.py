@@ -22,7 +22,10 @@ def test_every_command_explains_itself_with_an_example(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert cli.run([command, "--help"]) == 0
-    assert f"Example: drivelab {command}" in capsys.readouterr().out
+    help_text = capsys.readouterr().out
+    assert f"Example: drivelab {command}" in help_text
+    for name_of_a_type in ("<int", "<str", "<path", "<list", "<float"):
+        assert name_of_a_type not in help_text
 
 
 def test_every_command_can_be_the_first_that_is_loaded() -> None:

@@ -29,7 +29,9 @@ def convert(
     device: trace_arguments.TraceDevice = None,
     size: Annotated[
         str | None,
-        typer.Option("--size", help="Of the drive that it is for, e.g. 80026361856 or 64g."),
+        typer.Option(
+            "--size", metavar="SIZE", help="Of the drive that it is for, e.g. 80026361856 or 64g."
+        ),
     ] = None,
     beyond: trace_arguments.OutOfRange = "reject",
     json: arguments.Json = False,

@@ -8,7 +8,9 @@ from typing import Any
 from drivelab.text.layout import Table
 
 SYMBOLS = {"eq": "", "approx": "about ", "lt": "< ", "le": "<= ", "gt": "> ", "ge": ">= "}
-COLUMNS = ("statistic", "synthesised", "published", "source")
+COLUMNS = ("statistic", "unit", "synthesised", "published", "source")
+UNITS = {"gb": "GB", "pct": "%", "min": "min"}
+"""By the word that a statistic's name begins or ends with; others are numbers of something."""
 
 
 def statistics(document: Mapping[str, Any]) -> Table:
@@ -17,5 +19,11 @@ def statistics(document: Mapping[str, Any]) -> Table:
     for item in document["statistics"]:
         given = item["published"]
         published = f"{SYMBOLS[given['relation']]}{given['value']}" if given else "-"
-        rows.append((item["name"], f"{item['value']:.6g}", published, item["source"] or ""))
+        name, value = item["name"], f"{item['value']:.6g}"
+        rows.append((name, _unit(name), value, published, item["source"] or ""))
     return Table(COLUMNS, rows, ("synthesised", "published"))
+
+
+def _unit(name: str) -> str:
+    words = name.split("_")
+    return UNITS.get(words[0]) or UNITS.get(words[-1], "")
