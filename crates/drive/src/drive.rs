@@ -185,7 +185,7 @@ fn row(parameter: &Parameter, prefix: &str) -> Value {
         "key": format!("{prefix}{}", parameter.key),
         "unit": parameter.unit,
         "help": parameter.help,
-        "allowed": parameter.allowed().trim_start_matches("must be "),
+        "allowed": parameter.kind.allowed().trim_start_matches("must be "),
     })
 }
 
