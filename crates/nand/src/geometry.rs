@@ -165,6 +165,10 @@ pub struct UnitLayout {
     pub pages_per_unit: u32,
     /// Units of an erase block.
     pub units_per_block: u32,
+    /// Units of a die: every read asks for the die of a place, and a division is what it costs.
+    units_per_die: u32,
+    /// What is left of a die's number is its channel, where channels are a power of two.
+    channel_mask: Option<u32>,
 }
 
 impl UnitLayout {
@@ -217,6 +221,8 @@ impl UnitLayout {
             units_per_page,
             pages_per_unit,
             units_per_block,
+            units_per_die: geometry.blocks_per_die() * units_per_block,
+            channel_mask: geometry.channel_count.is_power_of_two().then(|| geometry.channel_count - 1),
         })
     }
 
@@ -246,11 +252,18 @@ impl UnitLayout {
         DieIndex(block.0 / self.geometry.blocks_per_die())
     }
 
+    /// The die that holds a place.
+    #[inline]
+    #[must_use]
+    pub fn die_at(&self, ppn: Ppn) -> DieIndex {
+        DieIndex(ppn.0 / self.units_per_die)
+    }
+
     /// The channel of a die.
     #[inline]
     #[must_use]
     pub fn channel_of(&self, die: DieIndex) -> u32 {
-        die.0 % self.geometry.channel_count
+        self.channel_mask.map_or_else(|| die.0 % self.geometry.channel_count, |mask| die.0 & mask)
     }
 
     /// First place of a block.
@@ -293,6 +306,19 @@ mod tests {
         assert_eq!((large.units_per_page, large.pages_per_unit, large.units_per_block), (1, 4, 2));
         let fused = UnitLayout::new(Geometry { two_plane: true, ..geometry() }, 4096).unwrap();
         assert_eq!((fused.units_per_page, fused.block_count(), fused.unit_count()), (2, 60, 60 * 18));
+    }
+
+    #[test]
+    fn the_die_of_a_place_is_that_of_its_block_and_dies_go_round_the_channels() {
+        for channel_count in 1..=5 {
+            let layout = UnitLayout::new(Geometry { channel_count, ..geometry() }, 4096).unwrap();
+            for ppn in (0..layout.unit_count()).map(Ppn) {
+                assert_eq!(layout.die_at(ppn), layout.die_of(layout.block_of(ppn)));
+            }
+            for die in 0..layout.geometry.die_count() {
+                assert_eq!(layout.channel_of(DieIndex(die)), die % channel_count);
+            }
+        }
     }
 
     #[test]

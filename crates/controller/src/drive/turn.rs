@@ -175,19 +175,10 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// A command is done: it leaves over the link at `completed_ns`, not before any other that goes the same way.
     #[inline]
     pub(crate) fn complete(&mut self, slot: u32, completed_ns: Nanos) {
-        let done = &self.slots[slot as usize];
-        let mut account = done.account;
-        if sabotage::is(Sabotage::LinkToldTwice) {
-            account.split.link_ns *= 2;
-        }
-        if sabotage::is(Sabotage::FirmwareHidden) {
-            account.split.queueing_ns += std::mem::take(&mut account.split.firmware_ns);
-        }
-        let completion = account.completion(&done.command, done.outcome, completed_ns);
         if self.config.link.full_duplex {
-            self.queue.complete_in_order(completion, slot);
+            self.queue.complete_in_order(slot, completed_ns);
         } else {
-            self.queue.complete(completion, slot);
+            self.queue.complete(slot, self.slots[slot as usize].command.tag, completed_ns);
         }
     }
 
@@ -247,6 +238,19 @@ impl<M: Scheduled> HostSide for SolidStateDrive<M> {
             .min(self.late.next_ns())
             .min(self.hold_alarm_ns)
             .min(self.idle_alarm_ns)
+    }
+
+    #[inline]
+    fn completion(&self, slot: u32, completed_ns: Nanos) -> Completion {
+        let done = &self.slots[slot as usize];
+        let mut account = done.account;
+        if sabotage::is(Sabotage::LinkToldTwice) {
+            account.split.link_ns *= 2;
+        }
+        if sabotage::is(Sabotage::FirmwareHidden) {
+            account.split.queueing_ns += std::mem::take(&mut account.split.firmware_ns);
+        }
+        account.completion(&done.command, done.outcome, completed_ns)
     }
 
     #[inline]

@@ -238,7 +238,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let missing = u64::from(self.mapping.read_bytes(lpn, self.sectors_per_unit - sectors));
         self.meters.units_rmw += 1;
         self.meters.read_bytes_rmw += missing;
-        let die = self.layout.die_of(self.layout.block_of(ppn));
+        let die = self.layout.die_at(ppn);
         // Pages that the write covers whole need not be read.
         let program_sectors = self.layout.geometry.program_bytes() / SECTOR_BYTES as u32;
         let covered = ((sector + sectors) / program_sectors).saturating_sub(sector.div_ceil(program_sectors));

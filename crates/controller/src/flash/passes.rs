@@ -145,7 +145,7 @@ impl Flash {
         wait: &mut FlashWait,
         now: Nanos,
     ) -> bool {
-        let (die, layout) = (self.layout.die_of(self.layout.block_of(ppn)), self.layout);
+        let (die, layout) = (self.layout.die_at(ppn), self.layout);
         let Some(passes) = self.passes_mut() else { return false };
         let lines = passes.dies[die.0 as usize].lines.iter();
         let mut copied = lines.filter(|line| !line.sources.is_empty());

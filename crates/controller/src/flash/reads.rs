@@ -32,7 +32,11 @@ impl Flash {
     #[inline]
     pub(crate) fn sense_for(&mut self, wait: &mut FlashWait, sensing: Sensing, now: Nanos) {
         if self.operations.is_some() {
-            return self.sense_pages(wait, sensing, now);
+            // Of a copy, so that everybody else's wait stays in registers.
+            let mut copy = *wait;
+            self.sense_pages(&mut copy, sensing, now);
+            *wait = copy;
+            return;
         }
         self.sense_whole(wait, sensing, now);
     }
@@ -92,9 +96,13 @@ impl Flash {
         now: Nanos,
     ) {
         if self.operations.is_some() {
-            return self.read_pages((array, ppn), (sector, sectors), bytes, wait, now);
+            // As in `sense_for`.
+            let mut copy = *wait;
+            self.read_pages((array, ppn), (sector, sectors), bytes, &mut copy, now);
+            *wait = copy;
+            return;
         }
-        let die = self.layout.die_of(self.layout.block_of(ppn));
+        let die = self.layout.die_at(ppn);
         let pages = if self.layout.pages_per_unit == 1 {
             1
         } else {
@@ -121,7 +129,7 @@ impl Flash {
         wait: &mut FlashWait,
         now: Nanos,
     ) {
-        let die = self.layout.die_of(self.layout.block_of(ppn));
+        let die = self.layout.die_at(ppn);
         let channel = self.layout.channel_of(die);
         let bus = &self.channels[channel as usize];
         let others_ns = self.others.until(die, channel, || self.dies.free_from(die, 0), || bus.until());
@@ -140,7 +148,7 @@ impl Flash {
         wait: &mut FlashWait,
         now: Nanos,
     ) {
-        let die = self.layout.die_of(self.layout.block_of(ppn));
+        let die = self.layout.die_at(ppn);
         let mask = self.mask_of(ppn, u64::from(sector), sectors, array.mode_at(ppn));
         self.sense_for(wait, Sensing { die, pages: 1, bytes, mask, is_cleaning }, now);
     }

@@ -110,7 +110,7 @@ impl Flash {
         if self.has_passes() && self.read_sources((array, ppn), (sector, sectors), bytes, wait, now) {
             return self.pass_read_path(wait, bytes, now);
         }
-        let (die, mode) = (self.layout.die_of(self.layout.block_of(ppn)), array.mode_at(ppn));
+        let (die, mode) = (self.layout.die_at(ppn), array.mode_at(ppn));
         let mask = self.mask_of(ppn, u64::from(sector), sectors, mode);
         self.sense_pages(wait, Sensing { die, pages: 1, bytes, mask, is_cleaning: false }, now);
         self.pass_read_path(wait, bytes, now);

@@ -6,20 +6,9 @@ use drivelab_sim::sabotage::{self, Sabotage};
 use drivelab_sim::time::NEVER;
 use serde::{Deserialize, Serialize};
 
-use crate::command::{Command, CommandError, Completion, Device, LatencySplit, Op, Outcome, QueueClass};
+use crate::command::{Command, CommandError, Completion, Device, QueueClass};
 use crate::host::submission::{SubmissionConfig, SubmissionQueues, Submitted};
 use crate::timeline::Timeline;
-
-/// In the place of a completion that is not known yet.
-const NOTHING_DONE: Completion = Completion {
-    tag: 0,
-    op: Op::Flush,
-    outcome: Outcome::Done,
-    sector_count: 0,
-    submitted_ns: 0,
-    completed_ns: 0,
-    split: LatencySplit { queueing_ns: 0, link_ns: 0, firmware_ns: 0, flash_ns: 0, cleaning_ns: 0 },
-};
 
 /// Commands inside a drive.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -34,8 +23,6 @@ pub struct HostQueue {
     processor: Timeline<u32>,
     /// Slots of the commands that are done, by when the host hears of it.
     leaving: Timeline<u32>,
-    /// What the host will hear of the commands in `leaving`, by slot.
-    completions: Vec<Completion>,
     /// Completed while a host that skipped ahead was not looking.
     overdue: Vec<Completion>,
     /// Commands for which there is no room, where the host has several queues for them.
@@ -63,6 +50,19 @@ pub trait HostSide: Device {
     /// Everything that is due now, one thing at a time, in a fixed order.
     fn happen(&mut self, now: Nanos);
 
+    /// What the host hears of the command in `slot`, which is done at `completed_ns`. Put together only when it leaves:
+    /// what was just written down in pieces can't be read as a whole without a wait of the processor.
+    fn completion(&self, slot: u32, completed_ns: Nanos) -> Completion;
+
+    /// The next completion leaves, which is due now.
+    #[inline]
+    fn leave(&mut self, now: Nanos, done: &mut Vec<Completion>) {
+        let Some(slot) = self.queue_mut().take_completion() else { return };
+        let completion = self.completion(slot, now);
+        debug_assert_eq!(completion.split.total_ns(), completion.latency_ns(), "parts of {completion:?}");
+        done.push(completion);
+    }
+
     /// A completion has left; whether anything inside came of it.
     #[inline]
     fn left(&mut self, _now: Nanos) -> bool {
@@ -81,7 +81,7 @@ pub trait HostSide: Device {
                     break;
                 }
                 *self.clock() = completion;
-                self.queue_mut().take_completion(done);
+                self.leave(completion, done);
                 if stop {
                     (limit, has_enough) = (completion, true);
                 }
@@ -166,7 +166,6 @@ impl HostQueue {
             processor_free_ns: now_ns,
             processor: Timeline::with_capacity(depth),
             leaving: Timeline::with_capacity(depth),
-            completions: vec![NOTHING_DONE; depth as usize],
             overdue: Vec::new(),
             other_processors: Vec::new(),
             submissions: None,
@@ -321,30 +320,27 @@ impl HostQueue {
         self.processor.take(now)
     }
 
-    /// A command is done, after all that are done already.
+    /// The command of `tag` in `slot` is done at `completed_ns`, after all that are done already. Nothing may change any
+    /// more what the host will hear of it.
     #[inline]
-    pub fn complete(&mut self, completion: Completion, slot: u32) {
-        debug_assert_eq!(completion.split.total_ns(), completion.latency_ns(), "parts of {completion:?}");
-        self.completions[slot as usize] = completion;
-        if sabotage::is(Sabotage::CompletionLost) && completion.tag % 97 == 96 {
+    pub fn complete(&mut self, slot: u32, tag: u32, completed_ns: Nanos) {
+        if sabotage::is(Sabotage::CompletionLost) && tag % 97 == 96 {
             return;
         }
-        if sabotage::is(Sabotage::CompletionTwice) && completion.tag % 97 == 96 {
-            self.leaving.push(completion.completed_ns, slot);
+        if sabotage::is(Sabotage::CompletionTwice) && tag % 97 == 96 {
+            self.leaving.push(completed_ns, slot);
         }
         if sabotage::is(Sabotage::CompletionsSwapped) && !self.leaving.is_empty() {
-            self.leaving.put_first(completion.completed_ns, slot);
+            self.leaving.put_first(completed_ns, slot);
             return;
         }
-        self.leaving.push(completion.completed_ns, slot);
+        self.leaving.push(completed_ns, slot);
     }
 
-    /// A command is done, perhaps before others of which that is known already.
+    /// The same, perhaps before others of which that is known already.
     #[inline(never)]
-    pub fn complete_in_order(&mut self, completion: Completion, slot: u32) {
-        debug_assert_eq!(completion.split.total_ns(), completion.latency_ns(), "parts of {completion:?}");
-        self.completions[slot as usize] = completion;
-        self.leaving.insert(completion.completed_ns, slot);
+    pub fn complete_in_order(&mut self, slot: u32, completed_ns: Nanos) {
+        self.leaving.insert(completed_ns, slot);
     }
 
     /// When the next completion is due; `u64::MAX`: none is known.
@@ -354,14 +350,15 @@ impl HostQueue {
         self.leaving.next_ns()
     }
 
-    /// The next completion leaves, if there is one, and its place is free.
+    /// The slot of the next command that leaves, if there is one: it is free from now on, and as it was left until the next
+    /// command takes it.
     #[inline]
-    pub fn take_completion(&mut self, done: &mut Vec<Completion>) {
-        let Some(slot) = self.leaving.pop() else { return };
-        done.push(self.completions[slot as usize]);
+    pub fn take_completion(&mut self) -> Option<u32> {
+        let slot = self.leaving.pop()?;
         if !sabotage::is(Sabotage::SlotKept) {
             self.free_slots.push(slot);
         }
+        Some(slot)
     }
 
     /// What must be true between any two events: no command is in two places, times are in order.

@@ -1,6 +1,6 @@
 //! Work on commands of the host: reads from caches or media, writes into the cache, flushes, trims.
 
-use drivelab_controller::{Op, Outcome, SECTOR_BYTES};
+use drivelab_controller::{Op, SECTOR_BYTES};
 use drivelab_sim::Nanos;
 use drivelab_sim::time::share;
 
@@ -265,9 +265,7 @@ impl HardDisk {
     /// A command is done: it leaves over the link at `completed_ns`, not before any other.
     #[inline]
     fn complete(&mut self, slot: u32, completed_ns: Nanos) {
-        let done = &self.slots[slot as usize];
-        let completion = done.account.completion(&done.command, Outcome::Done, completed_ns);
-        self.queue.complete(completion, slot);
+        self.queue.complete(slot, self.slots[slot as usize].command.tag, completed_ns);
     }
 
     /// Stamps of sectors that wait in the write cache.

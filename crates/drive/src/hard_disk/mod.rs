@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 
 use drivelab_controller::{
     Account, Backlog, Command, CommandError, Completion, Device, Effect, HostQueue, HostSide, Link, Op,
-    SECTOR_BYTES,
+    Outcome, SECTOR_BYTES,
 };
 use drivelab_nand::GeometryError;
 use drivelab_sim::Nanos;
@@ -318,6 +318,12 @@ impl HostSide for HardDisk {
     #[inline]
     fn clock(&mut self) -> &mut Nanos {
         &mut self.now_ns
+    }
+
+    #[inline]
+    fn completion(&self, slot: u32, completed_ns: Nanos) -> Completion {
+        let done = &self.slots[slot as usize];
+        done.account.completion(&done.command, Outcome::Done, completed_ns)
     }
 
     #[inline]

@@ -22,7 +22,8 @@ mod stripes;
 
 use drivelab_controller::meters::energy_nj;
 use drivelab_controller::{
-    Command, CommandError, Completion, Device, HostQueue, HostSide, Link, Op, Outcome, SECTOR_BYTES,
+    Account, Command, CommandError, Completion, Device, HostQueue, HostSide, LatencySplit, Link, Op, Outcome,
+    SECTOR_BYTES,
 };
 use drivelab_nand::GeometryError;
 use drivelab_sim::Nanos;
@@ -48,6 +49,8 @@ struct Slot {
     left: u64,
     /// The worst that a member has said.
     outcome: Outcome,
+    /// Where its time went, once it is done.
+    split: LatencySplit,
 }
 
 /// A striped array of drives. Any devices do, arrays included; sizes may differ, the smallest counts.
@@ -93,6 +96,7 @@ impl<D: Device> Raid0<D> {
             link_ns: 0,
             left: 0,
             outcome: Outcome::Done,
+            split: LatencySplit::default(),
         };
         Ok(Self {
             capacity_sectors: stripes.capacity_sectors(smallest),
@@ -257,6 +261,12 @@ impl<D: Device> HostSide for Raid0<D> {
     }
 
     #[inline]
+    fn completion(&self, slot: u32, completed_ns: Nanos) -> Completion {
+        let Slot { command, submitted_ns, outcome, split, .. } = self.slots[slot as usize];
+        Account { submitted_ns, split, told_ns: completed_ns }.completion(&command, outcome, completed_ns)
+    }
+
+    #[inline]
     fn next_internal(&self) -> Nanos {
         self.next_member().1.min(self.next_own())
     }
@@ -290,7 +300,7 @@ impl<D: Device> HostSide for Raid0<D> {
                     break;
                 }
                 self.now_ns = completion_ns;
-                self.queue.take_completion(done);
+                self.leave(completion_ns, done);
                 continue;
             }
             if next > until || next == NEVER || (has_enough && next > self.now_ns) {
@@ -341,8 +351,15 @@ impl<D: Device> Device for Raid0<D> {
             0 => now_ns,
             work => self.queue.occupy_processor(work, now_ns),
         };
-        self.slots[slot as usize] =
-            Slot { command, submitted_ns: now_ns, begun_ns: ready, link_ns, left, outcome: Outcome::Done };
+        self.slots[slot as usize] = Slot {
+            command,
+            submitted_ns: now_ns,
+            begun_ns: ready,
+            link_ns,
+            left,
+            outcome: Outcome::Done,
+            split: LatencySplit::default(),
+        };
         if let Some(stamps) = &mut self.stamps {
             stamps.submitted(slot, &command);
         }

@@ -1,12 +1,12 @@
 //! Commands cut into pieces, pieces handed to members, and put together again.
 
-use drivelab_controller::{Account, Command, Completion, Content, Device, LatencySplit, Op, SECTOR_BYTES};
+use drivelab_controller::{Command, Completion, Content, Device, LatencySplit, Op, SECTOR_BYTES};
 use drivelab_sim::Nanos;
 use drivelab_sim::sabotage::{self, Sabotage};
 use drivelab_sim::time::{NEVER, share};
 
 use super::port::SLOT_BITS;
-use super::{Raid0, Share, Slot};
+use super::{Raid0, Share};
 
 impl<D: Device> Raid0<D> {
     /// The driver is done with a command: its pieces go to the members.
@@ -187,13 +187,11 @@ impl<D: Device> Raid0<D> {
     /// A command is done at `completed_ns`; `since_begun` is where its time went since the driver was done with it. That
     /// is the time of its last piece: in front of its member, in the member, and what the bridge took beside that.
     fn complete(&mut self, slot: u32, completed_ns: Nanos, since_begun: LatencySplit) {
-        let Slot { command, submitted_ns, begun_ns, outcome, .. } = self.slots[slot as usize];
-        let mut split = since_begun;
-        split.queueing_ns += begun_ns - self.config.driver_ns - submitted_ns;
-        split.firmware_ns += self.config.driver_ns;
-        let account = Account { submitted_ns, split, told_ns: completed_ns };
-        let completion = account.completion(&command, outcome, completed_ns);
+        let done = &mut self.slots[slot as usize];
+        done.split = since_begun;
+        done.split.queueing_ns += done.begun_ns - self.config.driver_ns - done.submitted_ns;
+        done.split.firmware_ns += self.config.driver_ns;
         // Reads still on the array's own link may be done later than what is known after them.
-        self.queue.complete_in_order(completion, slot);
+        self.queue.complete_in_order(slot, completed_ns);
     }
 }
