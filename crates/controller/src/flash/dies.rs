@@ -129,7 +129,7 @@ impl Dies {
 
     /// A die has something to do up to `end`, after all that it had.
     #[inline]
-    pub(super) fn occupy(&mut self, die: DieIndex, begin: Nanos, end: Nanos, cleaning: bool) {
-        self.dies[die.0 as usize].occupy(begin, end, cleaning, &mut self.busy);
+    pub(super) fn occupy(&mut self, die: DieIndex, begin: Nanos, end: Nanos, is_cleaning: bool) {
+        self.dies[die.0 as usize].occupy(begin, end, is_cleaning, &mut self.busy);
     }
 }

@@ -54,7 +54,8 @@ pub fn agree_when_read(seed: u64, model: &Model) {
     agree(random, [&mut drive, &mut read], [&mut done.clone(), &mut done]);
 }
 
-/// Long writes, mostly: over each other, in line, from the middle of units; and what else changes the buffer.
+/// Long writes, mostly: over each other, in line, from the middle of units; and what else changes the buffer. Then all is
+/// read, in small pieces.
 fn agree(random: &mut Random, drives: [&mut Partition<Engine>; 2], done: [&mut Vec<Completion>; 2]) {
     let ([one, other], [done, done_other]) = (drives, done);
     let (capacity, most) = (one.capacity_sectors(), one.queue_depth());

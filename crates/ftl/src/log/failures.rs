@@ -108,13 +108,18 @@ impl DieLogs {
         self.bad.as_ref().is_some_and(|bad| !bad.to_empty[die.0 as usize].is_empty())
     }
 
-    /// The next block of a die that is to be emptied before others.
+    /// The next block of a die that is to be emptied before others. Of those that are to be written anew only one for whose
+    /// data there is room: the next patrol asks again.
     pub(crate) fn next_to_empty(&mut self, die: DieIndex) -> Option<BlockIndex> {
+        let lacks_room = self.has_to_empty(die) && self.lacks_copy_room(die);
         loop {
             let bad = self.bad.as_mut()?;
             let block = bad.to_empty[die.0 as usize].pop_front()?;
             let is_bad = bad.is_bad(block);
-            if (is_bad && self.blocks.valid_count(block) > 0) || (!is_bad && self.is_full(die, block)) {
+            let holds_data = self.blocks.valid_count(block) > 0;
+            let is_wanted =
+                if is_bad { holds_data } else { self.is_full(die, block) && !(holds_data && lacks_room) };
+            if is_wanted {
                 return Some(block);
             }
         }

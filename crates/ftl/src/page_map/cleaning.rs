@@ -40,7 +40,7 @@ impl<H: MapMemory> PageMap<H> {
         let first = self.logs.layout.first_ppn(job.victim).0;
         let end = Ppn(first + self.logs.layout.units_per_block);
         let mut cursor = Ppn(first + job.cursor);
-        // One that was picked just now fits, or must be emptied whatever comes, as a block that has failed must.
+        // One that was picked just now fits; one that has failed must be emptied whatever comes.
         let lacks_room = !is_new && self.logs.lacks_copy_room(die) && !self.logs.is_bad(job.victim);
         if lacks_room && self.valid.next(cursor, end).is_some() {
             self.logs.end_job(die);
@@ -81,7 +81,7 @@ impl<H: MapMemory> PageMap<H> {
             return Ok(Some(CleaningStep::Copy { to, purpose: job.purpose }));
         }
         if self.logs.is_bad(job.victim) {
-            self.logs.cleaning.jobs[die.0 as usize] = None;
+            self.logs.end_job(die);
             return self.clean_step(die);
         }
         if let Some(next) = self.logs.next_in_superblock(job) {

@@ -1,6 +1,6 @@
 //! One job while it runs.
 
-use drivelab_controller::{Completion, Device, SECTOR_BYTES};
+use drivelab_controller::{Completion, Device, Op, SECTOR_BYTES};
 use drivelab_sim::Nanos;
 
 use crate::data::Contents;
@@ -26,7 +26,7 @@ struct Ahead {
     requests: [Request; AHEAD],
     /// The one to be issued next.
     head: usize,
-    /// Fewer only when the source has ended.
+    /// Fewer than `AHEAD` only before the job has started, and when the source has ended.
     known: usize,
 }
 
@@ -213,10 +213,37 @@ impl<'a> ActiveJob<'a> {
         self.ahead.push(request);
     }
 
-    /// What to do with a free tag.
-    #[allow(clippy::inline_always, reason = "hot, and called from a cold place too")]
-    #[inline(always)]
+    /// What to do with a free tag. What is issued is outstanding from now on.
+    #[inline]
     pub(super) fn turn(&mut self, now_ns: Nanos, device: &impl Device) -> Turn {
+        let turn = self.decide(now_ns, device);
+        if let May::Issue = turn.may {
+            self.outstanding += 1;
+            self.measurement.begin(turn.request.op, turn.from_ns);
+        }
+        turn
+    }
+
+    /// The same, of a tag whose request, with this operation, is done at this instant: if one takes its place, nothing is
+    /// outstanding that was not, or not for no time at all, and no count has to hear of either.
+    #[allow(clippy::inline_always, reason = "hot, and too large to be inlined otherwise")]
+    #[inline(always)]
+    pub(super) fn turn_in_place(&mut self, of: Op, now_ns: Nanos, device: &impl Device) -> Turn {
+        let turn = self.decide(now_ns, device);
+        let issues = matches!(turn.may, May::Issue);
+        if !(issues && turn.request.op == of && turn.from_ns == now_ns) {
+            self.end(of, now_ns);
+            if issues {
+                self.outstanding += 1;
+                self.measurement.begin(turn.request.op, turn.from_ns);
+            }
+        }
+        turn
+    }
+
+    #[allow(clippy::inline_always, reason = "hot, and too large to be inlined otherwise")]
+    #[inline(always)]
+    fn decide(&mut self, now_ns: Nanos, device: &impl Device) -> Turn {
         if now_ns >= self.stop_ns || (self.issued_bytes >= self.byte_limit && self.measuring) {
             self.stop_ns = 0;
             return Turn::without(May::Rest);
@@ -244,33 +271,42 @@ impl<'a> ActiveJob<'a> {
         self.look_ahead(device);
         self.issued_bytes += u64::from(request.sector_count) * SECTOR_BYTES;
         self.issued_count += 1;
-        self.outstanding += 1;
-        self.measurement.begin(request.op, from_ns);
         Turn { may: May::Issue, request, from_ns }
     }
 
-    /// Takes note of a completion. Returns whether its tag may be used again at once, without asking for others.
-    #[allow(clippy::inline_always, reason = "hot, and too large to be inlined otherwise")]
-    #[inline(always)]
-    pub(super) fn complete(
-        &mut self,
-        completion: &Completion,
-        counted_from_ns: Nanos,
-        background: bool,
-    ) -> bool {
+    /// A request is not outstanding any more.
+    #[inline]
+    fn end(&mut self, op: Op, completed_ns: Nanos) {
         self.outstanding -= 1;
+        self.measurement.end(op, completed_ns);
+    }
+
+    /// Whether a tag may be used again at once, without asking for others.
+    #[inline]
+    pub(super) fn is_immediate(&self) -> bool {
+        self.immediate
+    }
+
+    /// Takes note of what a completion says. The job hears by [`Self::turn_in_place`] that it is not outstanding any more.
+    #[inline]
+    pub(super) fn note(&mut self, completion: &Completion, counted_from_ns: Nanos) {
         self.last_completion_ns = completion.completed_ns;
-        self.measurement.end(completion.op, completion.completed_ns);
         if self.counts(completion) {
             self.measurement.record(completion, counted_from_ns);
         }
+    }
+
+    /// Takes note of a completion.
+    #[inline]
+    pub(super) fn complete(&mut self, completion: &Completion, counted_from_ns: Nanos, background: bool) {
+        self.end(completion.op, completion.completed_ns);
+        self.note(completion, counted_from_ns);
         if !self.immediate {
             self.pacing.completed(completion.completed_ns, self.outstanding, background);
             if !background {
                 self.last_awaited_ns = completion.completed_ns;
             }
         }
-        self.immediate
     }
 
     /// Whether a completion belongs to what is measured.

@@ -4,7 +4,7 @@ use drivelab_controller::{Command, Completion, Device, Op};
 use drivelab_sim::Nanos;
 use drivelab_sim::time::NEVER;
 
-use super::active::{ActiveJob, May};
+use super::active::{ActiveJob, May, Turn};
 use super::splitting::Part;
 use super::{IDLE, Run, Slot};
 use crate::error::WorkloadError;
@@ -36,14 +36,66 @@ impl Run<'_> {
             return self.complete_part(device, completion, now_ns);
         };
         let done = *slot;
+        // What was outstanding until before now is not, where the host looks late.
+        if self.jobs[done.job as usize].is_immediate()
+            && self.waiting.is_empty()
+            && self.splitting.is_none()
+            && completion.completed_ns == now_ns
+        {
+            return self.replace(device, completion, done, now_ns);
+        }
         slot.issued_ns = IDLE;
-        self.outstanding -= 1;
-        self.series.end(now_ns);
-        self.busy.end(now_ns);
+        self.left(now_ns);
         if let Some((tag, request)) = self.waiting.pop() {
             self.submit(device, tag, &request, now_ns)?;
         }
         self.complete_request(device, completion, done, now_ns)
+    }
+
+    /// A request is done, and nobody waits for its place in the drive: mostly the next of its job takes it at once. Then as
+    /// many are outstanding as before, at all times: nobody who counts them has to hear of it.
+    #[allow(clippy::inline_always, reason = "hot, and too large to be inlined otherwise")]
+    #[inline(always)]
+    fn replace(
+        &mut self,
+        device: &mut impl Device,
+        completion: &Completion,
+        done: Slot,
+        now_ns: Nanos,
+    ) -> Result<(), WorkloadError> {
+        let tag = completion.tag;
+        self.log_completion(completion, &done);
+        let job = &mut self.jobs[done.job as usize];
+        job.note(completion, done.issued_ns);
+        let turn = job.turn_in_place(completion.op, now_ns, device);
+        if let May::Issue = turn.may {
+            let Turn { request, from_ns, .. } = turn;
+            let Request { op, fua, lba, sector_count, background, .. } = request;
+            self.slots[tag as usize] = Slot { issued_ns: from_ns, lba, background, ..done };
+            let command = Command { fua, ..Command::new(tag, op, lba, sector_count) };
+            return self.hand_over(device, command, tag, true, now_ns).inspect_err(|_| self.left(now_ns));
+        }
+        self.slots[tag as usize].issued_ns = IDLE;
+        self.left(now_ns);
+        self.jobs[done.job as usize].release(tag);
+        Ok(())
+    }
+
+    /// A command less is in the drive.
+    #[inline]
+    fn left(&mut self, now_ns: Nanos) {
+        self.outstanding -= 1;
+        self.series.end(now_ns);
+        self.busy.end(now_ns);
+    }
+
+    #[inline]
+    fn log_completion(&mut self, completion: &Completion, Slot { issued_ns, lba, job, .. }: &Slot) {
+        if let Some(log) = &mut self.log
+            && self.jobs[*job as usize].counts(completion)
+        {
+            log.record(*job, *lba, *issued_ns, completion);
+        }
     }
 
     /// A command that is no request of its own is done.
@@ -60,9 +112,7 @@ impl Run<'_> {
             let message = format!("completed tag {}, which is not outstanding", completion.tag);
             return Err(WorkloadError::Misbehaved(message));
         };
-        self.outstanding -= 1;
-        self.series.end(now_ns);
-        self.busy.end(now_ns);
+        self.left(now_ns);
         self.hand_over_parts(device, now_ns)?;
         let Some(sector_count) = whole else { return Ok(()) };
         let slot = &mut self.slots[tag as usize];
@@ -72,31 +122,18 @@ impl Run<'_> {
     }
 
     /// A request is done; its last command was this.
-    #[allow(clippy::inline_always, reason = "hot, and called from a cold place too")]
-    #[inline(always)]
     fn complete_request(
         &mut self,
         device: &mut impl Device,
         completion: &Completion,
-        Slot { issued_ns, lba, job, background, .. }: Slot,
+        done: Slot,
         now_ns: Nanos,
     ) -> Result<(), WorkloadError> {
-        let tag = completion.tag;
-        if let Some(log) = &mut self.log
-            && self.jobs[job as usize].counts(completion)
-        {
-            log.record(job, lba, issued_ns, completion);
-        }
-        if self.jobs[job as usize].complete(completion, issued_ns, background) {
-            let turn = self.jobs[job as usize].turn(now_ns, device);
-            if let May::Issue = turn.may {
-                return self.issue(device, tag, &turn.request, turn.from_ns, now_ns);
-            }
-            self.jobs[job as usize].release(tag);
-            return Ok(());
-        }
-        self.jobs[job as usize].release(tag);
-        self.issue_all(device, job, now_ns)
+        self.log_completion(completion, &done);
+        let job = &mut self.jobs[done.job as usize];
+        job.complete(completion, done.issued_ns, done.background);
+        job.release(completion.tag);
+        self.issue_all(device, done.job, now_ns)
     }
 
     /// Issues requests of a job as long as it may and has free tags.
@@ -124,8 +161,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    #[allow(clippy::inline_always, reason = "hot, and called from a cold place too")]
-    #[inline(always)]
+    #[inline]
     fn issue(
         &mut self,
         device: &mut impl Device,
@@ -185,10 +221,27 @@ impl Run<'_> {
         self.send(device, command, tag, true, now_ns)
     }
 
-    /// Hands over a command of the request with the tag `of`: its first, or another.
+    /// Hands over a command of the request with the tag `of`: its first, or another. One more is in the drive.
+    #[inline]
+    fn send(
+        &mut self,
+        device: &mut impl Device,
+        command: Command,
+        of: u32,
+        is_first: bool,
+        now_ns: Nanos,
+    ) -> Result<(), WorkloadError> {
+        self.hand_over(device, command, of, is_first, now_ns)?;
+        self.outstanding += 1;
+        self.series.begin(now_ns);
+        self.busy.begin(now_ns);
+        Ok(())
+    }
+
+    /// The same, of which nobody hears who counts what is in the drive.
     #[allow(clippy::inline_always, reason = "hot, and called from a cold place too")]
     #[inline(always)]
-    fn send(
+    fn hand_over(
         &mut self,
         device: &mut impl Device,
         mut command: Command,
@@ -205,9 +258,6 @@ impl Run<'_> {
             command.hint = job.write_hint;
         }
         device.submit(now_ns, command)?;
-        self.outstanding += 1;
-        self.series.begin(now_ns);
-        self.busy.begin(now_ns);
         let job = &mut self.jobs[job as usize];
         if let Some(lateness) = &mut job.measurement.kinds[usize::from(op_code(op))].lateness
             && now_ns >= job.measure_start_ns

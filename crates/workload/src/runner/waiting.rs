@@ -35,6 +35,14 @@ impl Waiting {
         }
     }
 
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        match self {
+            Self::InOrder(requests) => requests.is_empty(),
+            Self::Sorted(elevator) => elevator.requests.is_empty(),
+        }
+    }
+
     /// The request that goes next.
     #[inline]
     pub(super) fn pop(&mut self) -> Option<(u32, Request)> {
