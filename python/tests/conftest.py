@@ -8,3 +8,5 @@ from drivelab import kept_states
 
 # Here and in programs that tests start: what one left on disk would be no test of the next.
 os.environ[kept_states.VARIABLE] = kept_states.OFF
+# pytest-xdist says 80 to what it starts; tables in tests are as wide as in any other pipe.
+os.environ.pop("COLUMNS", None)
