@@ -218,8 +218,7 @@ impl<'a> ActiveJob<'a> {
     pub(super) fn turn(&mut self, now_ns: Nanos, device: &impl Device) -> Turn {
         let turn = self.decide(now_ns, device);
         if let May::Issue = turn.may {
-            self.outstanding += 1;
-            self.measurement.begin(turn.request.op, turn.from_ns);
+            self.begin(&turn);
         }
         turn
     }
@@ -234,8 +233,7 @@ impl<'a> ActiveJob<'a> {
         if !(issues && turn.request.op == of && turn.from_ns == now_ns) {
             self.end(of, now_ns);
             if issues {
-                self.outstanding += 1;
-                self.measurement.begin(turn.request.op, turn.from_ns);
+                self.begin(&turn);
             }
         }
         turn
@@ -272,6 +270,13 @@ impl<'a> ActiveJob<'a> {
         self.issued_bytes += u64::from(request.sector_count) * SECTOR_BYTES;
         self.issued_count += 1;
         Turn { may: May::Issue, request, from_ns }
+    }
+
+    /// What a turn issues is outstanding.
+    #[inline]
+    fn begin(&mut self, turn: &Turn) {
+        self.outstanding += 1;
+        self.measurement.begin(turn.request.op, turn.from_ns);
     }
 
     /// A request is not outstanding any more.

@@ -70,10 +70,11 @@ impl Run<'_> {
         let turn = job.turn_in_place(completion.op, now_ns, device);
         if let May::Issue = turn.may {
             let Turn { request, from_ns, .. } = turn;
-            let Request { op, fua, lba, sector_count, background, .. } = request;
+            let Request { lba, background, .. } = request;
             self.slots[tag as usize] = Slot { issued_ns: from_ns, lba, background, ..done };
-            let command = Command { fua, ..Command::new(tag, op, lba, sector_count) };
-            return self.hand_over(device, command, tag, true, now_ns).inspect_err(|_| self.left(now_ns));
+            return self
+                .hand_over(device, command_of(tag, &request), tag, true, now_ns)
+                .inspect_err(|_| self.left(now_ns));
         }
         self.slots[tag as usize].issued_ns = IDLE;
         self.left(now_ns);
@@ -216,9 +217,7 @@ impl Run<'_> {
         request: &Request,
         now_ns: Nanos,
     ) -> Result<(), WorkloadError> {
-        let Request { op, fua, lba, sector_count, .. } = *request;
-        let command = Command { fua, ..Command::new(tag, op, lba, sector_count) };
-        self.send(device, command, tag, true, now_ns)
+        self.send(device, command_of(tag, request), tag, true, now_ns)
     }
 
     /// Hands over a command of the request with the tag `of`: its first, or another. One more is in the drive.
@@ -267,4 +266,10 @@ impl Run<'_> {
         }
         Ok(())
     }
+}
+
+/// The command of a request that goes in one.
+#[inline]
+fn command_of(tag: u32, &Request { op, fua, lba, sector_count, .. }: &Request) -> Command {
+    Command { fua, ..Command::new(tag, op, lba, sector_count) }
 }
