@@ -12,7 +12,7 @@ const CHUNK: usize = 64;
 /// settled block follows from what changes with these.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TileMarks {
-    uses: Vec<u16>,
+    uses: Vec<u32>,
     written: Vec<u32>,
     erased: Vec<u32>,
     /// Whose use was more than its mark, in order.

@@ -6,6 +6,7 @@ use drivelab_ftl::{
     LogMapping, Mapping, PageMap, Placement, VictimSelection,
 };
 use drivelab_nand::{DieIndex, Geometry, Lpn, UnitLayout};
+use drivelab_sim::Stream;
 use proptest::prelude::*;
 
 use crate::plain;
@@ -127,6 +128,37 @@ fn a_drive_written_full_of_one_hot_die_never_deadlocks() {
     }
     assert!(held_back > 0, "no die was ever held back");
     drive.ftl.check().unwrap();
+}
+
+#[test]
+fn blocks_may_hold_more_units_than_16_bits_count() {
+    let geometry = Geometry {
+        channel_count: 1,
+        dies_per_channel: 1,
+        planes_per_die: 4,
+        blocks_per_plane: 16,
+        pages_per_block: 4096,
+        page_bytes: 16384,
+        oob_bytes: 0,
+        two_plane: true,
+    };
+    let layout = UnitLayout::new(geometry, 4096).unwrap();
+    assert_eq!(layout.units_per_block, 65_536);
+    let user_units = layout.unit_count() / 10 * 7;
+    let ftl = PageMap::new(layout, FtlConfig { user_units, ..config(Placement::HostAndCleaning) }).unwrap();
+    let mut drive = Untimed::new(ftl);
+    let mut random = Stream::new(7, 0);
+    let page = |_| Lpn(random.below(u64::from(user_units)) as u32);
+    let mut lpns: Vec<Lpn> = (0..user_units).map(Lpn).collect();
+    lpns.extend((0..user_units).map(page));
+    for lpns in lpns.chunks(layout.units_per_page as usize) {
+        drive.write(lpns).unwrap();
+    }
+    let counters = drive.ftl.counters();
+    let copied = counters.units_cleaning / counters.erases_cleaning;
+    assert!(copied > 1 << 15, "{copied} units were copied out of each block");
+    drive.ftl.check().unwrap();
+    assert!((0..user_units).all(|lpn| drive.ftl.lookup(Lpn(lpn)).is_some()));
 }
 
 #[test]

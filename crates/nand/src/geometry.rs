@@ -197,13 +197,6 @@ impl UnitLayout {
             );
             return Err(GeometryError::new("ftl.map_unit_bytes", unit_bytes, allowed));
         }
-        if units_per_block > 0x7FFF {
-            return Err(GeometryError::new(
-                "flash.pages_per_block",
-                geometry.pages_per_block,
-                "at most 32767 map units in a block",
-            ));
-        }
         let units = u64::from(geometry.die_count())
             * u64::from(geometry.blocks_per_die())
             * u64::from(units_per_block);

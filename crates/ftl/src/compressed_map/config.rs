@@ -95,10 +95,6 @@ pub(super) fn shape(
     }
     let page_granules = page / granule;
     let pages_per_block = geometry.pages_per_block;
-    if page_granules * pages_per_block > 0x7FFF {
-        let allowed = "at most 32767 granules in a block";
-        return Err(GeometryError::new("ftl.granule_bytes", granule, allowed));
-    }
     let unit_granules = unit.div_ceil(granule);
     Ok(Shape { unit_granules, page_granules, units_per_page: page_granules / unit_granules, pages_per_block })
 }

@@ -16,7 +16,7 @@ const PARKED: usize = STREAMS_MAX - 1;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Blocks {
     /// Valid units per block, with [`NOT_CLOSED`] set while the block is free or open.
-    pub(super) valid: Vec<u16>,
+    pub(super) valid: Vec<u32>,
     pub(super) free: FreePool,
     pub(super) open: Vec<[u32; STREAMS_MAX]>,
     /// Sequence number with which the newest data of each closed block came from the host; copies keep theirs. 0: not
@@ -210,7 +210,7 @@ impl Blocks {
         &mut self,
         die: DieIndex,
         flash: &FlashArray,
-        (units_per_block, most_valid): (u32, u16),
+        (units_per_block, most_valid): (u32, u32),
         start: u32,
     ) -> Option<BlockIndex> {
         if self.superblocks.is_some() {
@@ -350,12 +350,12 @@ impl Blocks {
 
     #[inline]
     pub(crate) fn add_valid(&mut self, block: BlockIndex, count: u32) {
-        self.valid[block.0 as usize] += count as u16;
+        self.valid[block.0 as usize] += count;
     }
 
     #[inline]
     pub(crate) fn remove_valid(&mut self, block: BlockIndex, count: u32) {
-        self.valid[block.0 as usize] -= count as u16;
+        self.valid[block.0 as usize] -= count;
         self.victims.lost(block, count);
     }
 }

@@ -149,7 +149,7 @@ impl DieLogs {
     pub(super) fn pick_victim(&mut self, die: DieIndex, measure: Measure) -> Option<Job> {
         let per_die = self.layout.geometry.blocks_per_die();
         let start = self.cleaning.scan_start[die.0 as usize];
-        let most_valid = (measure.per_block - measure.per_page) as u16;
+        let most_valid = measure.per_block - measure.per_page;
         let block = self.blocks.pick_victim(die, &self.flash, (measure.per_block, most_valid), start)?;
         self.cleaning.scan_start[die.0 as usize] = (block.0 - die.0 * per_die + 1) % per_die;
         Some(self.begin(block, Purpose::Cleaning))

@@ -138,11 +138,11 @@ impl Blocks {
         &mut self,
         die: DieIndex,
         flash: &FlashArray,
-        (units_per_block, most_valid): (u32, u16),
+        (units_per_block, most_valid): (u32, u32),
         start: u32,
     ) -> Option<BlockIndex> {
         let mut superblocks = self.superblocks.take()?;
-        let per_page = units_per_block - u32::from(most_valid);
+        let per_page = units_per_block - most_valid;
         let (first, count) = (die.0 * self.blocks_per_die, self.blocks_per_die);
         let mut words = std::mem::take(&mut superblocks.words);
         words.clear();
@@ -160,7 +160,7 @@ impl Blocks {
             self.newest[block.0 as usize] = newest;
             // What frees a page has less than a block's units on the average.
             let frees = pages < blocks * (units_per_block / per_page);
-            words.push(if frees { (valid / blocks) as u16 } else { units_per_block as u16 });
+            words.push(if frees { valid / blocks } else { units_per_block });
         }
         let places = first as usize..(first + count) as usize;
         let view = View {
@@ -171,7 +171,7 @@ impl Blocks {
             erase_counts: &flash.erase_counts()[places],
             next_sequence: flash.next_sequence(),
             units_per_block,
-            most_valid: (units_per_block - 1) as u16,
+            most_valid: units_per_block - 1,
             start: start as usize,
         };
         let picked = self.victims.pick(die, &view).map(|block| BlockIndex(first + block));

@@ -26,7 +26,7 @@ pub(super) struct Superblocks {
     /// Erased blocks of the superblock that each stream of a die has open, in the order in which they will be written.
     waiting: Vec<VecDeque<BlockIndex>>,
     /// What policies see of a die, in the place of counts of blocks.
-    pub words: Vec<u16>,
+    pub words: Vec<u32>,
 }
 
 impl Superblocks {

@@ -62,7 +62,7 @@ pub struct BlockUse {
 #[derive(Clone, Debug)]
 pub struct SettledUses<'a> {
     /// Of every block its valid units, and whether it is closed.
-    marks: &'a [u16],
+    marks: &'a [u32],
     /// Blocks of which the mark doesn't say everything: they are open, or being emptied.
     pub unsettled: Vec<(BlockIndex, BlockUse)>,
     /// The first so many blocks of each die keep metadata.
@@ -73,7 +73,7 @@ pub struct SettledUses<'a> {
 
 impl<'a> SettledUses<'a> {
     pub(crate) fn new(
-        marks: &'a [u16],
+        marks: &'a [u32],
         unsettled: Vec<(BlockIndex, BlockUse)>,
         (reserved, blocks_per_die): (u32, u32),
         unit_bytes: u32,
@@ -83,7 +83,7 @@ impl<'a> SettledUses<'a> {
 
     /// A number for each block: as long as it stays the same, so does the use of a settled one.
     #[must_use]
-    pub fn marks(&self) -> &'a [u16] {
+    pub fn marks(&self) -> &'a [u32] {
         self.marks
     }
 
@@ -99,7 +99,7 @@ impl<'a> SettledUses<'a> {
         } else {
             BlockRole::Free
         };
-        BlockUse { role, stream: None, valid_bytes: u32::from(mark & !NOT_CLOSED) * self.unit_bytes }
+        BlockUse { role, stream: None, valid_bytes: (mark & !NOT_CLOSED) * self.unit_bytes }
     }
 }
 

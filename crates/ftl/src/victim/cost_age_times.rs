@@ -52,9 +52,9 @@ mod tests {
     proptest! {
         #[test]
         fn no_candidate_is_better_in_whole_numbers(
-            blocks in prop::collection::vec((prop_oneof![Just(NOT_CLOSED), 0u16..65], 0..NOW, 0u32..20), 1..40),
+            blocks in prop::collection::vec((prop_oneof![Just(NOT_CLOSED), 0u32..65], 0..NOW, 0u32..20), 1..40),
         ) {
-            let valid: Vec<u16> = blocks.iter().map(|block| block.0).collect();
+            let valid: Vec<u32> = blocks.iter().map(|block| block.0).collect();
             let first_sequence: Vec<u64> = blocks.iter().map(|block| block.1).collect();
             let erase_counts: Vec<u32> = blocks.iter().map(|block| block.2).collect();
             let view = View {
@@ -69,7 +69,7 @@ mod tests {
                 start: 0,
             };
             // As a fraction: valid * erases over invalid * age.
-            let fraction = |&(valid, opened, erases): &(u16, u64, u32)| {
+            let fraction = |&(valid, opened, erases): &(u32, u64, u32)| {
                 let valid = u64::from(valid);
                 (valid * u64::from(erases + 1), (u64::from(UNITS) - valid) * (NOW - opened))
             };

@@ -4,7 +4,7 @@ use drivelab_nand::DieIndex;
 use serde::{Deserialize, Serialize};
 
 use super::policy::{VictimPolicy, VictimSettings};
-use super::view::View;
+use super::view::{NOT_CLOSED, View};
 
 /// Words that one step of the search compares at once.
 const CHUNK: usize = 64;
@@ -29,18 +29,18 @@ impl VictimPolicy for Greedy {
     }
 }
 
-/// The smallest word. Order-preserving as signed 16-bit numbers, whose minimum every x86-64 has as a vector
-/// instruction; this scan is half the cost of cleaning at high write amplification otherwise.
-fn least_of(words: &[u16]) -> u16 {
-    let least = words.iter().map(|&word| (word ^ 0x8000).cast_signed()).fold(i16::MAX, i16::min);
-    least.cast_unsigned() ^ 0x8000
+/// The smallest word. Compared as signed numbers in the same order, as every x86-64 does with vectors; this scan is half
+/// the cost of cleaning at high write amplification otherwise.
+fn least_of(words: &[u32]) -> u32 {
+    let least = words.iter().map(|&word| (word ^ NOT_CLOSED).cast_signed()).fold(i32::MAX, i32::min);
+    least.cast_unsigned() ^ NOT_CLOSED
 }
 
 /// The first place of a word.
-fn find(words: &[u16], wanted: u16) -> Option<usize> {
+fn find(words: &[u32], wanted: u32) -> Option<usize> {
     for (index, chunk) in words.chunks(CHUNK).enumerate() {
         // Counting has no early exit and so becomes vector code; the exact place is looked for in one chunk only.
-        let hits: u16 = chunk.iter().map(|&word| u16::from(word == wanted)).sum();
+        let hits: u32 = chunk.iter().map(|&word| u32::from(word == wanted)).sum();
         if hits > 0 {
             return chunk.iter().position(|&word| word == wanted).map(|place| index * CHUNK + place);
         }

@@ -40,8 +40,19 @@ mod tests {
 
     #[test]
     fn every_policy_picks_only_closed_blocks_with_something_to_free() {
-        let valid = [NOT_CLOSED, 4, 3, 1, NOT_CLOSED | 1, 2];
-        let full = [4, NOT_CLOSED, 4, NOT_CLOSED, NOT_CLOSED, 4];
+        picks_only_what_frees(1);
+    }
+
+    /// A block of 232 layers has more units than 16 bits count.
+    #[test]
+    fn blocks_may_be_large() {
+        picks_only_what_frees(20_000);
+    }
+
+    /// Blocks of four times so many units, of which that frees a page.
+    fn picks_only_what_frees(page: u32) {
+        let valid = [NOT_CLOSED, 4 * page, 3 * page, page, NOT_CLOSED | 1, 2 * page];
+        let full = [4 * page, NOT_CLOSED, 4 * page, NOT_CLOSED, NOT_CLOSED, 4 * page];
         let first_sequence = [0, 5, 2, 30, 1, 20];
         let erase_counts = [0, 3, 1, 0, 2, 7];
         let view = View {
@@ -51,8 +62,8 @@ mod tests {
             newest_sequence: &first_sequence,
             erase_counts: &erase_counts,
             next_sequence: 40,
-            units_per_block: 4,
-            most_valid: 3,
+            units_per_block: 4 * page,
+            most_valid: 3 * page,
             start: 3,
         };
         for &selection in VictimSelection::ALL {

@@ -1,7 +1,7 @@
 //! What victim selection sees of a die.
 
 /// Set in a block's word while it is free or open, so that it never looks like a good victim.
-pub const NOT_CLOSED: u16 = 0x8000;
+pub const NOT_CLOSED: u32 = 0x8000_0000;
 
 /// What a policy may look at: the blocks of one die.
 #[derive(Clone, Copy, Debug)]
@@ -9,7 +9,7 @@ pub struct View<'a> {
     /// Number of the die's first block.
     pub first: u32,
     /// Valid units per block; [`NOT_CLOSED`] is set for blocks that are not candidates.
-    pub valid: &'a [u16],
+    pub valid: &'a [u32],
     /// Sequence number of each block's first program: when it was opened.
     pub first_sequence: &'a [u64],
     /// Sequence number with which the newest data of each closed block came from the host.
@@ -21,7 +21,7 @@ pub struct View<'a> {
     /// Units of a block.
     pub units_per_block: u32,
     /// A block with more valid units than this is no candidate: emptying it would not free a whole page.
-    pub most_valid: u16,
+    pub most_valid: u32,
     /// Where a scan begins, so that ties do not always wear the same blocks.
     pub start: usize,
 }

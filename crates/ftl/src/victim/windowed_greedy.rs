@@ -76,7 +76,7 @@ mod tests {
     const BLOCKS: u32 = 12;
 
     /// What the policy should have: when each block was closed, if it is.
-    fn search(closed_at: &[Option<usize>], valid: &[u16], window: usize) -> Option<u32> {
+    fn search(closed_at: &[Option<usize>], valid: &[u32], window: usize) -> Option<u32> {
         let mut closed: Vec<_> = (0..BLOCKS).filter(|&block| closed_at[block as usize].is_some()).collect();
         closed.sort_by_key(|&block| closed_at[block as usize]);
         let frees = |block: &&u32| valid[**block as usize] <= 7;
@@ -91,7 +91,7 @@ mod tests {
         #[test]
         fn as_a_search_through_all_blocks_by_the_time_of_closing(
             window in 1..BLOCKS + 2,
-            events in prop::collection::vec((0..BLOCKS, 0u16..9), 1..200),
+            events in prop::collection::vec((0..BLOCKS, 0u32..9), 1..200),
         ) {
             let settings = VictimSettings { dies: 2, choices: 1, window_blocks: window, seed: 0 };
             let mut policy = WindowedGreedy::new(&settings);
