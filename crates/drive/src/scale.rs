@@ -36,11 +36,14 @@ const UNIT_BYTES: u64 = 1 << 15;
 /// outdated when its block comes (e^-4).
 const COPIED_FILL_RATIO: f64 = 0.25;
 
+/// An entry of the map.
+const MAP_ENTRY_BYTES: f64 = 4.0;
+
 /// Rounds in which blocks and capacity of a small drive are brought into line with what they hold back.
 const ROUNDS: u32 = 3;
 
 /// Blocks of a die beyond those held back that a small drive must have: with fewer, cleaning has no choice.
-const LEAST_BLOCKS: f64 = 8.0;
+const LEAST_BLOCKS: f64 = 7.0;
 
 /// Sizes of an SLC cache, which is a share of the drive.
 const SLC_KEYS: [&str; 5] = [
@@ -146,8 +149,7 @@ pub fn apply(model: &mut Model, divisor: u64) -> Result<Vec<String>, ModelError>
     superblocks(model, &mut remarks, divisor);
     let page_bytes = full.block_bytes as u64 / model.integer("flash.pages_per_block").max(1);
     let line_bytes = model.optional_integer("ftl.map_fetch_bytes").unwrap_or(page_bytes);
-    shrink(model, "ftl.map_cache_bytes", divisor, line_bytes);
-    shrink(model, "ftl.host_memory_bytes", divisor, 2 * line_bytes);
+    map_cache(model, &mut remarks, divisor, line_bytes);
     for key in SLC_KEYS {
         shrink(model, key, divisor, 1);
     }
@@ -234,6 +236,28 @@ fn shrink(model: &mut Model, key: &'static str, divisor: u64, least: u64) {
     let Some(value) = model.optional_integer(key).filter(|&value| value > 0) else { return };
     let shrunk = ((value as f64 / divisor as f64).round() as u64).max(least.min(value));
     model.replace(key, shrunk, divisor);
+}
+
+/// Memory for the map is a share of the drive: what covers 64 GB there covers one in a small version, and tests within a
+/// span between the two miss it all the time.
+fn map_cache(model: &mut Model, remarks: &mut Vec<String>, divisor: u64, line_bytes: u64) {
+    let keys = [("ftl.map_cache_bytes", line_bytes), ("ftl.host_memory_bytes", 2 * line_bytes)];
+    let covered = |model: &Model| {
+        let bytes: u64 = keys.iter().filter_map(|&(key, _)| model.optional_integer(key)).sum();
+        bytes as f64 / MAP_ENTRY_BYTES * model.integer("ftl.map_unit_bytes") as f64
+    };
+    let full = covered(model);
+    for (key, least) in keys {
+        shrink(model, key, divisor, least);
+    }
+    if full > 0.0 && full < model.integer("user_capacity_bytes") as f64 {
+        remarks.push(format!(
+            "memory for the map covers {:.3} GB, at full size {:.1} GB: random requests within a span between these read \
+             the map from flash, and are slower than the drive's",
+            covered(model) / 1e9,
+            full / 1e9
+        ));
+    }
 }
 
 /// Blocks that are held back are free while a drive is filled for the first time, and more of them in proportion lie

@@ -197,6 +197,17 @@ fn every_family_keeps_its_effective_spare_area_or_says_so() {
     }
 }
 
+/// Tests within 8 GiB hit the memory of the SN770 for its map, and miss that of its small version.
+#[test]
+fn memory_for_the_map_that_covers_less_says_so() {
+    for (name, told) in [("wd-black-sn770-1tb", true), ("samsung-980-pro-1tb", false)] {
+        let remarks = scaled(name, 64).scale_remarks().to_vec();
+        let found = remarks.iter().find(|remark| remark.contains("memory for the map covers"));
+        assert_eq!(found.is_some(), told, "{name}: {remarks:?}");
+    }
+    assert!(!scaled("wd-black-sn770-1tb", 1).scale_remarks().iter().any(|remark| remark.contains("memory")));
+}
+
 /// A map of hundreds of thousands of lines nearly fills the whole blocks that are kept for it, and is copied often; the few
 /// lines of a small version fill a corner of one block.
 #[test]
@@ -223,8 +234,8 @@ fn what_cannot_be_cut_down_is_refused_in_one_line() {
     assert!(refused("wd-velociraptor-300gb", "2").contains("does not apply to hard disks"));
     assert!(refused("hypothetical", "2").contains("must be at most 1"));
     let error = refused("intel-x25-m-g1-80gb", "4096");
-    assert!(error.contains("scale_divisor = 4096 (--scale 1/4096): must be at most 511"), "{error}");
-    shipped::varied("intel-x25-m-g1-80gb", &[("scale_divisor", "511")]).unwrap();
+    assert!(error.contains("scale_divisor = 4096 (--scale 1/4096): must be at most 584"), "{error}");
+    shipped::varied("intel-x25-m-g1-80gb", &[("scale_divisor", "584")]).unwrap();
 }
 
 #[test]
