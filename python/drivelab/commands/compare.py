@@ -118,7 +118,7 @@ def compare_command(
     if asked:
         words = partial(_command_line, sides, wanted, force=False)
         plan = planning.plan(asked, list(kept.values()), wanted, words, printing.message)
-    planning.check_plan(plan, kept.values(), force)
+    planning.check_plan(plan, list(kept.values()), force)
     if plan is not None:
         printing.scale_remarks(plan.models)
         printing.longer_tests(plan)

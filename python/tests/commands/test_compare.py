@@ -10,6 +10,7 @@ from small import MODEL_NAME, SETS
 from drivelab import cli, database, repeats, review
 from drivelab.database import Recorded
 from drivelab.errors import RequestError
+from drivelab.model import Model
 from drivelab.results import to_json
 
 TEST = "random-write-4k-qd3-sector"
@@ -155,7 +156,7 @@ DISK = "wd-velociraptor-300gb"
 
 
 def plan_beside(
-    stored_review: str, model: str, monkeypatch: pytest.MonkeyPatch
+    stored_review: str, model: str, monkeypatch: pytest.MonkeyPatch, *more: str
 ) -> review.Plan | None:
     """What would be reviewed of a model beside stored results; None if it is refused before."""
     plans: list[review.Plan] = []
@@ -165,7 +166,7 @@ def plan_beside(
         raise RequestError("enough")
 
     monkeypatch.setattr(repeats, "review", stop)
-    assert cli.run(["compare", stored_review, model, "--out", f"{stored_review}-out"]) == 2
+    assert cli.run(["compare", stored_review, model, *more, "--out", f"{stored_review}-out"]) == 2
     return plans[0] if plans else None
 
 
@@ -209,6 +210,25 @@ def test_models_without_anything_to_be_compared_are_refused_before_any_work(
     one = stored(tmp_path / "one", documents.review(documents.compound(test_id="spare-area")))
     assert plan_beside(one, DISK, monkeypatch) is None
     assert f'MODEL "{DISK}": nothing that was measured' in capsys.readouterr().err
+
+
+def test_a_model_is_reviewed_at_the_scale_of_stored_results(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = documents.model("a")
+    small["parameters"] = [small["parameters"][0] | {"key": "scale_divisor", "value": 64}]
+    tests = [documents.stream("a", test_id=TEST)]
+    one = stored(tmp_path / "one", documents.review(*tests, models=[small]))
+    plan = plan_beside(one, MODEL_NAME, monkeypatch)
+    assert plan is not None
+    assert [model.scale for model in plan.models if isinstance(model, Model)] == [64]
+    assert f'SIDE "{one}": a small version, 1/64; models are' in capsys.readouterr().err
+    whole = stored(tmp_path / "whole", documents.review(*tests))
+    for sides, other in (([one], "1/32"), ([whole], "1/64"), ([one, whole], "1/64")):
+        more = [*sides[:-1], "--scale", other]
+        assert plan_beside(sides[-1], MODEL_NAME, monkeypatch, *more) is None
+        said = capsys.readouterr().err
+        assert f"would be reviewed at {other}, which can't be compared; --force does it" in said
 
 
 def test_recorded_runs_and_replays_are_compared_by_job_and_direction(
