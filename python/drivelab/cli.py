@@ -17,7 +17,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from drivelab import asides, interruption, output
+from drivelab import asides, interruption, output, standard_streams
 from drivelab.errors import RequestError, WorkError
 
 
@@ -273,6 +273,7 @@ def _terminate(_number: int, _frame: object) -> None:
 
 def main() -> None:
     """Entry point of the `drivelab` command."""
+    standard_streams.prepare()
     signal.signal(signal.SIGTERM, _terminate)
     interruption.listen()
     sys.exit(run(sys.argv[1:]))

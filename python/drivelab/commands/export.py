@@ -85,10 +85,10 @@ def export_command(
     if parquet is not None:
         written += output.publish(parquet, export.parquet_files(found, parquet))
     if json is not None:
-        text = to_json(found.document)
         if printed:
-            printing.plain(text)
+            printing.document(found.document)
         else:
+            text = to_json(found.document)
             written += output.publish(
                 json.parent, {json.name: lambda place: output.write_text(place, text)}
             )
