@@ -17,7 +17,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from drivelab import asides, interruption, output, standard_streams
+from drivelab import asides, interruption, output, paths, standard_streams
 from drivelab.errors import RequestError, WorkError
 
 
@@ -282,6 +282,7 @@ def main() -> None:
 def run(arguments: list[str]) -> int:
     """Runs one command; returns the exit status. Messages go to standard error."""
     try:
+        _check_letters(arguments)
         with asides.of_a_command():
             status = _app()(arguments, prog_name="drivelab", standalone_mode=False)
         with output.standard():
@@ -317,6 +318,14 @@ def run(arguments: list[str]) -> int:
         # Some versions of typer turn Ctrl-C into this status without a word.
         return _failed("interrupted", INTERRUPTED)
     return status if isinstance(status, int) else 0
+
+
+def _check_letters(arguments: list[str]) -> None:
+    """Raises RequestError for an argument that isn't text: results couldn't name it."""
+    for before, text in zip(["", *arguments], arguments, strict=False):
+        if (shown := paths.escaped(text)) != text:
+            option = before if before.startswith("-") else "argument"
+            raise RequestError(f'{option} "{shown}": allowed: text in UTF-8')
 
 
 def _usage_text(error: Any) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from drivelab import _engine
+from drivelab import _engine, paths
 from drivelab.errors import RequestError
 
 Overrides = Sequence[tuple[str, str]]
@@ -39,6 +39,10 @@ class Texts:
             if left_bytes is not None:
                 message += self._way_to_a_smaller_drive(left_bytes)
             raise RequestError(message, error.key) from None
+        except UnicodeEncodeError as error:
+            key = next((key for key, value in self.overrides if value == error.object), None)
+            said = paths.escaped(error.object if key is None else f"{key} = {error.object}")
+            raise RequestError(f"{said}: allowed: text in UTF-8", key) from None
 
     def _way_to_a_smaller_drive(self, left_bytes: int) -> str:
         """What who took flash away most likely wanted, if too little is left for the host."""

@@ -53,3 +53,20 @@ def test_an_encoding_that_lacks_letters_gets_others(tmp_path: Path) -> None:
     # JSON has a form of its own for letters, and loses none.
     told = json.loads(compared("--json"))["sides"][0]["label"]
     assert told == "Drivé A"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["show", MODEL_NAME, "--set", "flash.read_ns=\udcff"], r'--set "flash.read_ns=\xff"'),
+        (["run", "\udcff.fio", "--drive", MODEL_NAME], r'argument "\xff.fio"'),
+        (["review", MODEL_NAME, "--out", "out\udcff"], r'--out "out\xff"'),
+    ],
+)
+def test_an_argument_that_is_no_text_is_refused(
+    words: list[str], told: str, tmp_path: Path
+) -> None:
+    done = subprocess.run([*PROGRAM, *words], capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"drivelab: {told}: allowed: text in UTF-8\n"
+    assert list(tmp_path.iterdir()) == []
