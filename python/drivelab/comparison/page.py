@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
 from drivelab.charts import Chart
 from drivelab.comparison import Comparison, overlays, published
+from drivelab.comparison.notes import notes
 from drivelab.comparison.pairing import LITTLE_RATIO, Metric, Pair
 from drivelab.comparison.sides import Side, lettered
 from drivelab.comparison.specifications import WHOLE, Difference
@@ -213,7 +214,7 @@ def _better_by(metric: Metric, index: int) -> str:
     return f"{q.percent(abs(ratio - 1))} {'better' if gain > 0 else 'worse'}"
 
 
-def _section(sides: Sequence[Side], pair: Pair, index: int) -> TestSection:
+def _section(sides: Sequence[Side], pair: Pair, index: int, common: Collection[str]) -> TestSection:
     return TestSection(
         title=pair.title,
         id=pair.id,
@@ -221,7 +222,7 @@ def _section(sides: Sequence[Side], pair: Pair, index: int) -> TestSection:
         metrics=tuple(map(metric_row, pair.metrics)),
         charts=tuple(overlays.of_tables(sides, pair, f"test-{index}")),
         tables=tuple(_number_tables(sides, pair)),
-        notes=pair.notes(sides),
+        notes=tuple(note for note in pair.notes(sides) if note not in common),
         remarks=lettered(sides, [record.deviations if record else () for record in pair.records]),
     )
 
@@ -287,8 +288,9 @@ def render(found: Comparison) -> str:
     told = [(pair, pair.stream) for pair in found.pairs if pair.stream is not None]
     # What power tests draw along the way, the throughput tests show.
     courses = [pair for pair, test in told if streams.pattern(test) != "power"]
+    common = {note.text: note.whose for note in notes(sides, found.pairs) if note.is_common}
     sections = [
-        _section(sides, pair, index)
+        _section(sides, pair, index, common)
         for index, pair in enumerate(found.pairs)
         if pair.stream is None or any(r.tables for r in pair.records if r)
     ]
@@ -319,6 +321,7 @@ def render(found: Comparison) -> str:
             several_kinds=len({side.model.is_disk for side in sides}) > 1,
             repeat_count=max(side.review.repeat_count for side in sides),
             found=found,
+            notes=[f"{whose[:1].upper()}{whose[1:]}: {text}" for text, whose in common.items()],
             capacities=[q.capacity(side.model.user_capacity_bytes) for side in sides],
             overview=overview(sides, found.pairs),
             bars=[chart for chart in bars if chart is not None and len(chart.bars) > 1],

@@ -72,6 +72,29 @@ def test_notes_are_told_with_their_sides(
         assert f'<p class="note">{note}</p>' in page
 
 
+def test_a_note_of_all_tests_is_said_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    common, own = "A small version.", "Not steady after 4 rounds."
+    sides = []
+    for name in "ab":
+        tests = [documents.compound(name, test_id=f"t{n}", notes=[common]) for n in range(5)]
+        tests[0]["notes"] = [common, own]
+        tests[4]["notes"] = [] if name == "b" else [common]
+        sides.append(stored(tmp_path / name, documents.review(*tests)))
+    assert cli.run(["compare", *sides, "--out", str(tmp_path / "out")]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("note: ")]
+    assert lines == [
+        f"note: 4 of 5 tests: A, B: {common}",
+        f"note: Test t0, new: A, B: {own}",
+        f"note: Test t4, new: A: {common}",
+    ]
+    page = (tmp_path / "out" / "compare.html").read_text(encoding="utf-8")
+    for note in (f"4 of 5 tests: A, B: {common}", f"A, B: {own}", f"A: {common}"):
+        assert page.count(f'<p class="note">{note}</p>') == 1
+    assert page.count(common) == 2
+
+
 def test_stored_results_of_every_kind_can_be_compared(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
