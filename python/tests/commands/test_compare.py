@@ -140,7 +140,11 @@ def test_what_can_not_be_compared_is_refused_and_nothing_written(
         assert message in capsys.readouterr().err
         assert not out.exists()
     assert cli.run(["compare", one, other, "--force", "--out", str(out)]) == 0
-    assert "forced: Data patterns differ" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "forced: Data patterns differ" in said
+    assert "replaced" not in said
+    assert cli.run(["compare", one, other, "--force", "--out", str(out)]) == 0
+    assert f"{out}: the results there will be replaced" in capsys.readouterr().err
     assert "Compared by force" in (out / "compare.html").read_text(encoding="utf-8")
 
 
