@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from drivelab import _engine, paths
-from drivelab.errors import RequestError
+from drivelab.errors import LINE_LETTERS, RequestError
 
 Overrides = Sequence[tuple[str, str]]
 GEOMETRY = (
@@ -94,6 +95,11 @@ class Texts:
 
 
 def _one_line(message: str) -> str:
-    """A message without the picture that shows the place of a mistake in TOML."""
+    """A message without the picture that shows the place of a mistake in TOML, but with the line
+    that is in it, which has the key."""
     first, *picture = message.splitlines()
-    return f"{first}: {picture[-1]}" if picture else first
+    if not picture:
+        return first
+    shown = (re.match(r" *\d+ \|(.*)", row) for row in picture)
+    line = next((found[1].strip()[:LINE_LETTERS] for found in shown if found), "")
+    return f"{first}: {picture[-1]}{f': {line}' if line else ''}"

@@ -152,6 +152,7 @@ def test_of_several_models_none_is_named_for_all(
         ('scale = "1/128"', "repeats = 0", "repeats = 0: allowed"),
         ("pages_per_block", "pages_per_blok", "did you mean flash.pages_per_block"),
         ("[set]", "[set", "no TOML"),
+        ('state = "filled"', "state = filled", "(at line 4, column 9): state = filled"),
         ("job.iodepth = [1, 32]", "job.iodepth = []", "job.iodepth: the list of values is empty"),
         (
             "job.iodepth = [1, 32]",
