@@ -172,8 +172,8 @@ def _find(request: str) -> Path:
     path = paths.checked("model", request).expanduser()
     if path.is_file():
         return path
-    if "/" in request or request.endswith(".toml"):
-        raise RequestError(f'model "{request}": there is no such file')
+    if "/" in request or request.endswith(".toml") or path.is_dir():
+        raise RequestError(f'model "{request}": {paths.missing(path)}')
     base, at, firmware = request.partition("@")
     if at and base in names:
         raise RequestError(_unknown_firmware(base, firmware, names))

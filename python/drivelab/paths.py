@@ -39,6 +39,13 @@ def checked(what: str, path: str | os.PathLike[str]) -> Path:
     return Path(text)
 
 
+def missing(path: Path) -> str:
+    """Why a path is no file that can be read: there is none, or something else."""
+    if path.is_dir():
+        return "is a folder; give the name of a file"
+    return "is not a file" if path.exists() else "there is no such file"
+
+
 def escaped(text: str) -> str:
     """The text with `\\xff` for bytes of file names and arguments that aren't UTF-8, and with
     `\\ud800` for half a surrogate pair; any other text as it is."""

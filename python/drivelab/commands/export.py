@@ -27,7 +27,7 @@ def runs(
     json: arguments.Json = False,
 ) -> None:
     """List the runs that a database holds."""
-    records = database.runs(stored.file_of(file), "FILE")
+    records = database.runs(stored.database_of(file), "FILE")
     if json:
         printing.document(records)
         return

@@ -53,7 +53,7 @@ def opened(path: Path, option: str, *, read_only: bool = True) -> Iterator[Conne
     paths.checked(option, path)
     try:
         if read_only and not path.is_file():
-            raise RequestError(f'{option} "{path}": there is no such file')
+            raise RequestError(f'{option} "{path}": {paths.missing(path)}')
         connection = _connected(path, option, read_only)
     except duckdb.Error as error:
         raise RequestError(f'{option} "{path}": {database_reason(error)}') from None
