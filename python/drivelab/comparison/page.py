@@ -20,7 +20,6 @@ from drivelab.report import quantities as q
 from drivelab.report.bars import Bar, BarChart, Mark
 from drivelab.report.compound import table_of
 from drivelab.report.plots import Axis, Row
-from drivelab.report.sentences import MANIFOLD
 
 PACKAGE = "drivelab.comparison"
 ARROWS = {"higher": "↑ more is better", "lower": "↓ less is better", None: ""}
@@ -159,7 +158,7 @@ def _bars_of_a_kind(
         found.append(
             Bar(
                 side.letter,
-                side.label,
+                "",
                 "",
                 words,
                 value,
@@ -198,20 +197,14 @@ def overview(sides: Sequence[Side], pairs: Sequence[Pair]) -> list[OverviewRow]:
 
 
 def _better_by(metric: Metric, index: int) -> str:
-    """The same way as the bar: "25 % better" to the right, "20 % worse" to the left.
-
-    The percentage is that of the number itself, as the tables have it: of what should be low,
-    -20 % is 20 % better.
-    """
+    """The same way as the bar: "1.25 × better" to the right, "1.25 × worse" to the left: a factor,
+    whatever its size, so that bars of one length say the same."""
     gain = metric.gain(index)
-    ratio = metric.ratio(index)
-    if gain is None or ratio is None:
+    if gain is None:
         return q.DASH
     if not metric.told_apart(index):
         return "same"
-    if math.exp(abs(gain)) >= MANIFOLD:
-        return f"{q.times(math.exp(abs(gain)))} {'better' if gain > 0 else 'worse'}"
-    return f"{q.percent(abs(ratio - 1))} {'better' if gain > 0 else 'worse'}"
+    return f"{q.times(math.exp(abs(gain)))} {'better' if gain > 0 else 'worse'}"
 
 
 def _section(sides: Sequence[Side], pair: Pair, index: int, common: Collection[str]) -> TestSection:
