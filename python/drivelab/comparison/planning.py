@@ -59,8 +59,7 @@ def plan(
     Options say otherwise where they are given. `command_line` gives that of a seed, `remark` hears
     what can't be measured. Raises RequestError for what can't be.
     """
-    overrides = _overrides(wanted, stored_sides, remark)
-    loaded = [models.load(name, overrides) for name in asked]
+    loaded = _loaded(asked, stored_sides, wanted, remark)
     own = stored_sides[0].document["drivelab"] if stored_sides else {}
     seed = wanted.seed if wanted.seed is not None else int(own.get("seed", 1))
     quick = wanted.quick or own.get("quick") is True
@@ -84,19 +83,27 @@ def plan(
     return found
 
 
-def _overrides(
-    wanted: Wanted, stored_sides: Sequence[Source], remark: Remark
-) -> list[tuple[str, str]]:
-    """The parameters that were asked for, with the scale of the stored results if none was."""
+def _loaded(
+    asked: Sequence[str], stored_sides: Sequence[Source], wanted: Wanted, remark: Remark
+) -> list[models.Model]:
+    """The models `asked` for, at the scale of the stored results unless another was asked for.
+
+    Hard disks have none: what may be compared with what is `check_plan`'s to say.
+    """
     stated = list(models.split_overrides(wanted.sets))
+    loaded = [models.load(name, stated) for name in asked]
     found = {scale: source for source in stored_sides for scale in _scales(source)}
     if models.SCALE in dict(stated) or len(found) != 1 or 1 in found:
-        return stated
+        return loaded
     [(scale, source)] = found.items()
-    remark(
-        f'SIDE "{source.text}": a small version, 1/{scale}; models are reviewed at that scale, too'
-    )
-    return [*stated, (models.SCALE, str(scale))]
+    if not all(model.is_disk for model in loaded):
+        said = f"a small version, 1/{scale}; models are reviewed at that scale, too"
+        remark(f'SIDE "{source.text}": {said}')
+    scaled = [*stated, (models.SCALE, str(scale))]
+    return [
+        model if model.is_disk else models.load(name, scaled)
+        for name, model in zip(asked, loaded, strict=True)
+    ]
 
 
 def _scales(source: Source) -> list[int]:

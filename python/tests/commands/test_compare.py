@@ -250,6 +250,8 @@ def test_a_model_is_reviewed_at_the_scale_of_stored_results(
     assert plan is not None
     assert [model.scale for model in plan.models if isinstance(model, Model)] == [64]
     assert f'SIDE "{one}": a small version, 1/64; models are' in capsys.readouterr().err
+    assert plan_beside(one, DISK, monkeypatch) is None
+    assert f'MODEL "{DISK}" would be reviewed at 1/1, which can\'t' in capsys.readouterr().err
     whole = stored(tmp_path / "whole", documents.review(*tests))
     for sides, other in (([one], "1/32"), ([whole], "1/64"), ([one, whole], "1/64")):
         more = [*sides[:-1], "--scale", other]
