@@ -263,6 +263,10 @@ INTERRUPTED, PIPE_CLOSED, TERMINATED = 130, 141, 143
 """128 + the signal's number, as shells report it."""
 
 
+SHOWN_LETTERS = 200
+"""Of a text that a message has."""
+
+
 class _Terminated(SystemExit):
     """SIGTERM: unlike its default, it lets half-written files be removed."""
 
@@ -309,6 +313,11 @@ def run(arguments: list[str]) -> int:
         # Python would complain once more when it flushes standard output at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
+    except UnicodeEncodeError as error:
+        # Of the working folder's name, perhaps.
+        if (shown := paths.escaped(error.object)) == error.object:
+            raise
+        return _failed(f'"{shown[:SHOWN_LETTERS]}": allowed: text in UTF-8', 2)
     except MemoryError:
         return _failed("not enough memory for a drive of this size", 1)
     except OSError as error:

@@ -39,6 +39,13 @@ def checked(what: str, path: str | os.PathLike[str]) -> Path:
     return Path(text)
 
 
+def of_text(what: str, path: Path) -> Path:
+    """The path; raises RequestError for one whose folders aren't text: results can't name it."""
+    if (shown := escaped(str(path))) != str(path):
+        raise RequestError(f'{what} "{shown}": allowed: names of text in UTF-8')
+    return path
+
+
 def missing(path: Path) -> str:
     """Why a path is no file that can be read: there is none, or something else."""
     if path.is_dir():

@@ -76,6 +76,7 @@ def of_file(file: Path) -> list[Procedure | State]:
     where = f'--plugin "{file.name}"'
     if not file.is_file():
         raise RequestError(f'--plugin "{file}": {paths.missing(file)}')
+    paths.of_text("--plugin", file)
     # Two files of one name are two modules.
     name = f"drivelab_plugin_{hashlib.sha256(str(file).encode()).hexdigest()[:12]}_{file.stem}"
     spec = importlib.util.spec_from_file_location(name, file)

@@ -70,3 +70,16 @@ def test_an_argument_that_is_no_text_is_refused(
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"drivelab: {told}: allowed: text in UTF-8\n"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_whose_name_is_no_text_has_no_database(tmp_path: Path) -> None:
+    folder = tmp_path / "\udcff"
+    folder.mkdir()
+    (folder / "j.fio").write_text("[j]\nrw=write\nsize=4k\n", encoding="utf-8")
+    words = ["run", "j.fio", "--drive", MODEL_NAME, *SETS, "--database", "lab.duckdb"]
+    done = subprocess.run([*PROGRAM, *words], capture_output=True, text=True, cwd=folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        f'drivelab: --database "{tmp_path}/\\xff/lab.duckdb": allowed: names of text in UTF-8\n'
+    )
+    assert [file.name for file in folder.iterdir()] == ["j.fio"]

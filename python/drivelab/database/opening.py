@@ -31,7 +31,7 @@ class BusyError(RequestError):
 def turn(path: Path, option: str) -> Iterator[None]:
     """Holds off all others that would write to a file; raises BusyError after WAIT_S."""
     # Two names of one file are one file.
-    real = path.resolve()
+    real = paths.of_text(option, path.resolve())
     with contextlib.ExitStack() as lock:
         try:
             lock.enter_context(locks.held(real.with_name(f".{real.name}.lock"), WAIT_S))
