@@ -51,8 +51,8 @@ def file_of(path: Path) -> Path:
 
 def database_of(path: Path) -> Path:
     """The database of a path: of the folder of a review, that of its results."""
-    if not path.is_dir():
-        return file_of(path)
+    if not paths.checked("results", path).is_dir():
+        return path
     results, study = path / f"results{database.SUFFIX}", path / STUDY_FILE
     return study if study.exists() and not results.exists() else results
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from drivelab import arguments, output, plugins
+from drivelab import arguments, output, paths, plugins
 from drivelab.commands import printing
 from drivelab.errors import RequestError
 
@@ -87,6 +87,8 @@ def sweep(
     from drivelab.lab.sweep import sweep as run
     from drivelab.text import study as study_text
 
+    if store is not None:
+        paths.checked("--store", store)
     if csv is not None:
         output.writable_file(csv, "--csv", ".csv")
     if html is not None:
