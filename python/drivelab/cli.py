@@ -17,7 +17,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from drivelab import asides, interruption, output
+from drivelab import asides, interruption, output, paths, standard_streams
 from drivelab.errors import RequestError, WorkError
 
 
@@ -263,6 +263,10 @@ INTERRUPTED, PIPE_CLOSED, TERMINATED = 130, 141, 143
 """128 + the signal's number, as shells report it."""
 
 
+SHOWN_LETTERS = 200
+"""Of a text that a message has."""
+
+
 class _Terminated(SystemExit):
     """SIGTERM: unlike its default, it lets half-written files be removed."""
 
@@ -273,6 +277,7 @@ def _terminate(_number: int, _frame: object) -> None:
 
 def main() -> None:
     """Entry point of the `drivelab` command."""
+    standard_streams.prepare()
     signal.signal(signal.SIGTERM, _terminate)
     interruption.listen()
     sys.exit(run(sys.argv[1:]))
@@ -281,6 +286,7 @@ def main() -> None:
 def run(arguments: list[str]) -> int:
     """Runs one command; returns the exit status. Messages go to standard error."""
     try:
+        _check_letters(arguments)
         with asides.of_a_command():
             status = _app()(arguments, prog_name="drivelab", standalone_mode=False)
         with output.standard():
@@ -307,6 +313,11 @@ def run(arguments: list[str]) -> int:
         # Python would complain once more when it flushes standard output at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
+    except UnicodeEncodeError as error:
+        # Of the working folder's name, perhaps.
+        if (shown := paths.escaped(error.object)) == error.object:
+            raise
+        return _failed(f'"{shown[:SHOWN_LETTERS]}": allowed: text in UTF-8', 2)
     except MemoryError:
         return _failed("not enough memory for a drive of this size", 1)
     except OSError as error:
@@ -316,6 +327,14 @@ def run(arguments: list[str]) -> int:
         # Some versions of typer turn Ctrl-C into this status without a word.
         return _failed("interrupted", INTERRUPTED)
     return status if isinstance(status, int) else 0
+
+
+def _check_letters(arguments: list[str]) -> None:
+    """Raises RequestError for an argument that isn't text: results couldn't name it."""
+    for before, text in zip(["", *arguments], arguments, strict=False):
+        if (shown := paths.escaped(text)) != text:
+            option = before if before.startswith("-") else "argument"
+            raise RequestError(f'{option} "{shown}": allowed: text in UTF-8')
 
 
 def _usage_text(error: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from itertools import takewhile
 
@@ -103,6 +104,21 @@ def _likeness(word: str, name: str) -> tuple[float, bool, int]:
 def _bare(name: str) -> str:
     """Letters and digits alone."""
     return "".join(letter for letter in name.casefold() if letter.isalnum())
+
+
+def toml_reason(error: Exception, text: str) -> str:
+    """What is wrong with a text that isn't TOML, and the line that is, which has the key.
+
+    >>> toml_reason(ValueError("Invalid value (at line 2, column 5)"), "a = 1\\nb = 4k")
+    'Invalid value (at line 2, column 5): b = 4k'
+    """
+    found = re.search(r"at line (\d+)", str(error))
+    lines = text.splitlines()[int(found[1]) - 1 :] if found is not None else []
+    return f"{error}: {lines[0].strip()[:LINE_LETTERS]}" if lines else str(error)
+
+
+LINE_LETTERS = 80
+"""Of a line that a message has."""
 
 
 def database_reason(error: Exception) -> str:

@@ -46,7 +46,7 @@ def check_place(out: Path) -> None:
     paths.checked("--out", out)
     if out.is_dir():
         raise RequestError(f'--out "{out}": is a folder; give the name of a file')
-    writable_folder(out.parent)
+    writable_folder(out.parent, file=out)
     if out.exists():
         with out.open("rb") as file:
             if file.read(len(HEAD)) != HEAD:

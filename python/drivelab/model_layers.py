@@ -44,6 +44,9 @@ def texts(request: str, overrides: Overrides, arrays: tuple[Path, ...] = ()) -> 
     if part is not None:
         layers.insert(0, _part_layer(part, path, request))
     names = _members([text for text, _ in layers], overrides)
+    stated_in = "" if "members" in dict(overrides) else f"{_origin(path)}: "
+    for name in names:
+        _find_named(name, f"{stated_in}members")
     return Texts(layers, overrides, [texts(name, (), (*arrays, path)) for name in names])
 
 
@@ -60,7 +63,7 @@ def _layers(path: Path, request: str) -> list[tuple[str, str]]:
         base = _stated(text, "base")
         if not isinstance(base, str):
             return layers
-        path = _find(base)
+        path = _find_named(base, f'{_origin(path)}: base = "{base}"')
 
 
 def _read(path: Path, request: str) -> str:
@@ -169,8 +172,8 @@ def _find(request: str) -> Path:
     path = paths.checked("model", request).expanduser()
     if path.is_file():
         return path
-    if "/" in request or request.endswith(".toml"):
-        raise RequestError(f'model "{request}": there is no such file')
+    if "/" in request or request.endswith(".toml") or path.is_dir():
+        raise RequestError(f'model "{request}": {paths.missing(path)}')
     base, at, firmware = request.partition("@")
     if at and base in names:
         raise RequestError(_unknown_firmware(base, firmware, names))
@@ -178,6 +181,14 @@ def _find(request: str) -> Path:
         f'model "{request}" is unknown, and no file{nearest(request, names)} '
         "`drivelab list` names all models."
     )
+
+
+def _find_named(request: str, place: str) -> Path:
+    """A model that a file names; what is wrong with its name is told with the place."""
+    try:
+        return _find(request)
+    except RequestError as error:
+        raise RequestError(f"{place}: {error}", error.key) from None
 
 
 def _unknown_firmware(base: str, firmware: str, names: Sequence[str]) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from drivelab import _engine
-from drivelab.errors import RequestError
+from drivelab import _engine, paths
+from drivelab.errors import LINE_LETTERS, RequestError
 
 Overrides = Sequence[tuple[str, str]]
 GEOMETRY = (
@@ -36,9 +37,28 @@ class Texts:
             return _engine.Model.parse(list(self.layers), list(self.overrides), members)
         except _engine.ModelError as error:
             message, left_bytes = _one_line(str(error)), error.raw_capacity_bytes
+            message = self._with_its_place(message, error.key)
             if left_bytes is not None:
                 message += self._way_to_a_smaller_drive(left_bytes)
             raise RequestError(message, error.key) from None
+        except UnicodeEncodeError as error:
+            key = next((key for key, value in self.overrides if value == error.object), None)
+            said = paths.escaped(error.object if key is None else f"{key} = {error.object}")
+            raise RequestError(f"{said}: allowed: text in UTF-8", key) from None
+
+    def _with_its_place(self, message: str, key: str | None) -> str:
+        """The message with the right place: the engine names the model's file for what was set."""
+        keys = {name.removeprefix("member.") for name, _ in self.overrides}
+        origin = next((at for at in self._origins() if message.startswith(f"{at}: ")), None)
+        if origin is None or key is None or key.removeprefix("member.") not in keys:
+            return message
+        name = origin.removesuffix(".toml") if "/" not in origin else origin
+        return f"set for {name}: {message.removeprefix(f'{origin}: ')}"
+
+    def _origins(self) -> list[str]:
+        """Files that messages name."""
+        inner = [origin for member in self.members for origin in member._origins()]
+        return [*(origin for _, origin in self.layers), *inner]
 
     def _way_to_a_smaller_drive(self, left_bytes: int) -> str:
         """What who took flash away most likely wanted, if too little is left for the host."""
@@ -75,6 +95,11 @@ class Texts:
 
 
 def _one_line(message: str) -> str:
-    """A message without the picture that shows the place of a mistake in TOML."""
+    """A message without the picture that shows the place of a mistake in TOML, but with the line
+    that is in it, which has the key."""
     first, *picture = message.splitlines()
-    return f"{first}: {picture[-1]}" if picture else first
+    if not picture:
+        return first
+    shown = (re.match(r" *\d+ \|(.*)", row) for row in picture)
+    line = next((found[1].strip()[:LINE_LETTERS] for found in shown if found), "")
+    return f"{first}: {picture[-1]}{f': {line}' if line else ''}"

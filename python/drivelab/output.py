@@ -14,8 +14,9 @@ from drivelab import locks, paths
 from drivelab.errors import RequestError, WorkError, nearest
 
 
-def writable_folder(path: Path, option: str = "--out") -> Path:
-    """The folder; raises RequestError if files can't be written there.
+def writable_folder(path: Path, option: str = "--out", file: Path | None = None) -> Path:
+    """The folder; raises RequestError if files can't be written there. `file` is the one that is to
+    be, where the option names that.
 
     A folder that isn't there yet is made by `publish`, so that work that fails leaves nothing.
     """
@@ -26,7 +27,9 @@ def writable_folder(path: Path, option: str = "--out") -> Path:
         with tempfile.TemporaryFile(dir=path):
             pass
     except OSError as error:
-        raise _unwritable(path, option, error, "a folder that can be created or written") from None
+        wanted = "a folder that can be created or written"
+        wanted = wanted if file is None else f"a file in {wanted}"
+        raise _unwritable(file or path, option, error, wanted) from None
     finally:
         with contextlib.suppress(OSError):
             for folder in missing:

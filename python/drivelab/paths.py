@@ -39,8 +39,29 @@ def checked(what: str, path: str | os.PathLike[str]) -> Path:
     return Path(text)
 
 
+def of_text(what: str, path: Path) -> Path:
+    """The path; raises RequestError for one whose folders aren't text: results can't name it."""
+    if (shown := escaped(str(path))) != str(path):
+        raise RequestError(f'{what} "{shown}": allowed: names of text in UTF-8')
+    return path
+
+
+def missing(path: Path) -> str:
+    """Why a path is no file that can be read: there is none, or something else."""
+    if path.is_dir():
+        return "is a folder; give the name of a file"
+    return "is not a file" if path.exists() else "there is no such file"
+
+
+def escaped(text: str) -> str:
+    """The text with `\\xff` for bytes of file names and arguments that aren't UTF-8, and with
+    `\\ud800` for half a surrogate pair; any other text as it is."""
+    try:
+        return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def _shown(text: str) -> str:
     short = text if len(text) <= SHOWN_LETTERS else text[:SHOWN_LETTERS] + "..."
-    # What no output can encode stands escaped.
-    told = short.encode("utf-8", "backslashreplace").decode("utf-8")
-    return '"' + told.replace("\0", "\\0") + '"'
+    return '"' + escaped(short).replace("\0", "\\0") + '"'

@@ -75,7 +75,8 @@ def of_file(file: Path) -> list[Procedure | State]:
     """The tests and states of a Python file; raises RequestError."""
     where = f'--plugin "{file.name}"'
     if not file.is_file():
-        raise RequestError(f'--plugin "{file}": there is no such file')
+        raise RequestError(f'--plugin "{file}": {paths.missing(file)}')
+    paths.of_text("--plugin", file)
     # Two files of one name are two modules.
     name = f"drivelab_plugin_{hashlib.sha256(str(file).encode()).hexdigest()[:12]}_{file.stem}"
     spec = importlib.util.spec_from_file_location(name, file)

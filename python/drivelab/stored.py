@@ -49,6 +49,14 @@ def file_of(path: Path) -> Path:
     return study if study.exists() and not results.exists() else results
 
 
+def database_of(path: Path) -> Path:
+    """The database of a path: of the folder of a review, that of its results."""
+    if not paths.checked("results", path).is_dir():
+        return path
+    results, study = path / f"results{database.SUFFIX}", path / STUDY_FILE
+    return study if study.exists() and not results.exists() else results
+
+
 def read(path: Path, run_id: int | None, option: str) -> Recorded:
     """The run that a file or folder holds; raises RequestError for anything unreadable.
 

@@ -97,6 +97,30 @@ def test_a_file_that_is_no_model_says_what_it_is(
         assert MODEL_NAME not in said
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('base = "intel-x25"\n', 'own.toml: base = "intel-x25": model "intel-x25" is unknown'),
+        ("members = ['x25']\n", 'own.toml: members: model "x25" is unknown'),
+        (
+            "[flash]\n[flash]\n",
+            "at line 2, column 2: duplicate key: [flash]",
+        ),
+        ("size = 99999999999999999999\n", ": size = 99999999999999999999"),
+        ("[flash]\nread_ns = -1\n", "own.toml: flash.read_ns = -1: must be"),
+    ],
+)
+def test_a_wrong_model_file_is_named_with_the_key(
+    text: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(text, encoding="utf-8")
+    assert cli.run(["show", str(own)]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"drivelab: {own}: ")
+    assert told in said
+
+
 def test_commands_of_served_drives_load_nothing_of_the_laboratory() -> None:
     """A server and its clients start often; all of the laboratory takes a second to load."""
     modules = ", ".join(f"drivelab.commands.{name}" for name in ("served", "images", "fault"))
@@ -153,6 +177,17 @@ def test_who_mistypes_a_drive_is_told_the_nearest(word: str, meant: list[str]) -
         (["show", "intel-x25-m-g9"], f'did you mean "{MODEL_NAME}", "intel-x25-m-g2-80gb" or'),
         (["show", f"{MODEL_NAME}@8610"], "no firmware variants"),
         (["show", "nowhere/model.toml"], "there is no such file"),
+        (["show", "/tmp"], 'model "/tmp": is a folder; give the name of a file'),
+        (["show", "/dev/null"], 'model "/dev/null": is not a file'),
+        (["runs", "/dev/null"], 'FILE "/dev/null": is not a file'),
+        (
+            ["show", MODEL_NAME, "--set", "flash.channel_count=0"],
+            f"drivelab: set for {MODEL_NAME}: flash.channel_count = 0: must be a whole number",
+        ),
+        (
+            ["show", "intel-x25-v-40gb-raid0-x2", "--set", "member.flash.channel_count=0"],
+            "drivelab: set for intel-x25-v-40gb: flash.channel_count = 0: must be a whole number",
+        ),
         (["show", MODEL_NAME, "--set", "spare"], "expected KEY=VALUE"),
         (
             ["show", MODEL_NAME, "--set", "spare_ratio=0.1", "--set", "user_capacity_bytes=7e10"],

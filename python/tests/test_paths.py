@@ -77,7 +77,7 @@ def test_charts_and_tables_are_refused_alike(tmp_path: Path) -> None:
         (["run", "job.fio", "--drive", f"fio:{LONG}", "--size", "1m"], 'MODEL "xxx'),
         (["run", "logs.fio", "--drive", MODEL_NAME], 'job "j": log "xxx'),
         (["run", "nul.fio", "--drive", MODEL_NAME], 'job "j": log "a\\0b'),
-        (["sweep", "sweep.toml", "--store", LONG], 'store "xxx'),
+        (["sweep", "sweep.toml", "--store", LONG], 'drivelab: --store "xxx'),
         (["convert", "trace.csv", "--out", LONG], '--out "xxx'),
         (["runs", LONG + ".duckdb"], 'results "xxx'),
         (["create", LONG, "--model", MODEL_NAME], 'IMAGE "xxx'),

@@ -72,6 +72,16 @@ def test_damaged_results_are_refused_with_what_is_wrong(folder: Path) -> None:
         stored.read(folder, None, "RESULTS")
 
 
+def test_runs_of_a_folder_are_those_of_its_database(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["runs", str(folder)]) == 2
+    assert f'FILE "{folder}/results.duckdb": there is no such file' in capsys.readouterr().err
+    database.append(folder / "results.duckdb", database.Recorded.review(documents.review()))
+    assert cli.run(["runs", str(folder), "--json"]) == 0
+    assert [run["kind"] for run in json.loads(capsys.readouterr().out)] == ["review"]
+
+
 def test_export_writes_a_file_per_table_and_the_whole_document(folder: Path) -> None:
     tables, whole = folder / "csv", folder / "all.json"
     assert cli.run(["export", str(folder), "--csv", str(tables), "--json", str(whole)]) == 0

@@ -86,12 +86,13 @@ def figures_command(
     chosen = selected(arguments.split_names("--only", only))
     if chosen and drive is not None:
         raise RequestError("--drive and --only: give one of them")
-    if write is not None and (drive is not None or chosen or write.suffix != ".md"):
-        raise RequestError(
-            f'--write "{write}": the page is about all drives and is a .md file; '
-            "leave --drive out, and --only, and give a name such as figures.md"
-        )
     if write is not None:
+        for option, given in (("--drive", drive), ("--only", chosen)):
+            if given:
+                raise RequestError(
+                    f'--write "{write}": the page is about all drives; leave {option} out'
+                )
+        output.check_ending(write, "--write", ".md")
         output.writable_folder(write.parent, "--write")
     if check is not None and drive is not None:
         raise RequestError(f'--check "{check}": the page is about all drives; leave --drive out')

@@ -27,7 +27,7 @@ def runs(
     json: arguments.Json = False,
 ) -> None:
     """List the runs that a database holds."""
-    records = database.runs(stored.file_of(file), "FILE")
+    records = database.runs(stored.database_of(file), "FILE")
     if json:
         printing.document(records)
         return
@@ -85,10 +85,10 @@ def export_command(
     if parquet is not None:
         written += output.publish(parquet, export.parquet_files(found, parquet))
     if json is not None:
-        text = to_json(found.document)
         if printed:
-            printing.plain(text)
+            printing.document(found.document)
         else:
+            text = to_json(found.document)
             written += output.publish(
                 json.parent, {json.name: lambda place: output.write_text(place, text)}
             )

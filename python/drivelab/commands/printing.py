@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from drivelab import failures, output
+from drivelab import failures, output, standard_streams
 from drivelab.documents import to_json
 from drivelab.model import Model
 from drivelab.text.layout import Part
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def document(value: Any) -> None:
     """Prints one JSON document."""
-    text = to_json(value)
+    text = to_json(value, ascii_only=not standard_streams.holds_all_letters())
     with output.standard():
         sys.stdout.write(text)
 

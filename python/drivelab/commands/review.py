@@ -82,7 +82,6 @@ def review(
     wish = Wish(size, tuple(destroy or ()), buffered, plan_only)
     subject.check_wish(requested, wish, plan_only)
     loaded = [subject.find(name, overrides, wish) for name in requested]
-    printing.scale_remarks(loaded)
     if every:
         loaded = [m for m in loaded if m.user_capacity_bytes >= laboratory.CAPACITY_BYTES_MIN]
     words = _command_words(names or [], every, settings, chosen, wanted, lengths)
@@ -112,6 +111,7 @@ def review(
         keeps_on=True,
     )
     laboratory.check(plan)
+    printing.scale_remarks(loaded)
     plan = real_drives.with_forecasts(plan, bool(chosen), plan_only)
     if plan.weights:
         real_drives.remark_repeat(repeat)

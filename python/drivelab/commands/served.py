@@ -139,6 +139,10 @@ def serve(
         faults=None if plan_file is None else faults.read_plan(plan_file),
         record=record,
     )
+    if request.address is not None:
+        address.check(request.address, "--listen")
+    if request.control is not None:
+        address.check(address.Address(request.control), "--control")
     was_clean = image.smart(path).get("clean") is not False
     with contextlib.ExitStack() as until_ready:
         until_ready.enter_context(

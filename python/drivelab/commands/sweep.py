@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from drivelab import arguments, output, plugins
+from drivelab import arguments, output, paths, plugins
 from drivelab.commands import printing
 from drivelab.errors import RequestError
 
@@ -63,6 +63,10 @@ HtmlFile = Annotated[
 ]
 
 
+OPTIONS = ("shard", "scheduler", "store")
+"""Parameters of a sweep that its file hasn't got."""
+
+
 def sweep(
     file: SweepFile,
     store: Store = None,
@@ -83,6 +87,8 @@ def sweep(
     from drivelab.lab.sweep import sweep as run
     from drivelab.text import study as study_text
 
+    if store is not None:
+        paths.checked("--store", store)
     if csv is not None:
         output.writable_file(csv, "--csv", ".csv")
     if html is not None:
@@ -111,9 +117,11 @@ def sweep(
             store=store,
         )
     except RequestError as error:
-        # What are options here are parameters there.
-        named = error.key in ("shard", "scheduler")
-        raise RequestError(f"{'--' if named else ''}{error}") from None
+        # What are options here are parameters there; the cluster's own words name what they mean.
+        if error.key == "executor":
+            raise
+        place = "--" if error.key in OPTIONS else f"{file}: "
+        raise RequestError(f"{place}{error}", error.key) from None
     frame = study.frame()
     if csv is not None:
         output.publish(csv.parent, {csv.name: lambda place: frame.write_csv(place)})

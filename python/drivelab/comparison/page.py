@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
 from drivelab.charts import Chart
 from drivelab.comparison import Comparison, overlays, published
+from drivelab.comparison.notes import notes
 from drivelab.comparison.pairing import LITTLE_RATIO, Metric, Pair
 from drivelab.comparison.sides import Side, lettered
 from drivelab.comparison.specifications import WHOLE, Difference
@@ -19,7 +20,6 @@ from drivelab.report import quantities as q
 from drivelab.report.bars import Bar, BarChart, Mark
 from drivelab.report.compound import table_of
 from drivelab.report.plots import Axis, Row
-from drivelab.report.sentences import MANIFOLD
 
 PACKAGE = "drivelab.comparison"
 ARROWS = {"higher": "↑ more is better", "lower": "↓ less is better", None: ""}
@@ -158,7 +158,7 @@ def _bars_of_a_kind(
         found.append(
             Bar(
                 side.letter,
-                side.label,
+                "",
                 "",
                 words,
                 value,
@@ -197,23 +197,17 @@ def overview(sides: Sequence[Side], pairs: Sequence[Pair]) -> list[OverviewRow]:
 
 
 def _better_by(metric: Metric, index: int) -> str:
-    """The same way as the bar: "25 % better" to the right, "20 % worse" to the left.
-
-    The percentage is that of the number itself, as the tables have it: of what should be low,
-    -20 % is 20 % better.
-    """
+    """The same way as the bar: "1.25 × better" to the right, "1.25 × worse" to the left: a factor,
+    whatever its size, so that bars of one length say the same."""
     gain = metric.gain(index)
-    ratio = metric.ratio(index)
-    if gain is None or ratio is None:
+    if gain is None:
         return q.DASH
     if not metric.told_apart(index):
         return "same"
-    if math.exp(abs(gain)) >= MANIFOLD:
-        return f"{q.times(math.exp(abs(gain)))} {'better' if gain > 0 else 'worse'}"
-    return f"{q.percent(abs(ratio - 1))} {'better' if gain > 0 else 'worse'}"
+    return f"{q.times(math.exp(abs(gain)))} {'better' if gain > 0 else 'worse'}"
 
 
-def _section(sides: Sequence[Side], pair: Pair, index: int) -> TestSection:
+def _section(sides: Sequence[Side], pair: Pair, index: int, common: Collection[str]) -> TestSection:
     return TestSection(
         title=pair.title,
         id=pair.id,
@@ -221,7 +215,7 @@ def _section(sides: Sequence[Side], pair: Pair, index: int) -> TestSection:
         metrics=tuple(map(metric_row, pair.metrics)),
         charts=tuple(overlays.of_tables(sides, pair, f"test-{index}")),
         tables=tuple(_number_tables(sides, pair)),
-        notes=pair.notes(sides),
+        notes=tuple(note for note in pair.notes(sides) if note not in common),
         remarks=lettered(sides, [record.deviations if record else () for record in pair.records]),
     )
 
@@ -287,8 +281,9 @@ def render(found: Comparison) -> str:
     told = [(pair, pair.stream) for pair in found.pairs if pair.stream is not None]
     # What power tests draw along the way, the throughput tests show.
     courses = [pair for pair, test in told if streams.pattern(test) != "power"]
+    common = {note.text: note.whose for note in notes(sides, found.pairs) if note.is_common}
     sections = [
-        _section(sides, pair, index)
+        _section(sides, pair, index, common)
         for index, pair in enumerate(found.pairs)
         if pair.stream is None or any(r.tables for r in pair.records if r)
     ]
@@ -319,6 +314,7 @@ def render(found: Comparison) -> str:
             several_kinds=len({side.model.is_disk for side in sides}) > 1,
             repeat_count=max(side.review.repeat_count for side in sides),
             found=found,
+            notes=[f"{whose[:1].upper()}{whose[1:]}: {text}" for text, whose in common.items()],
             capacities=[q.capacity(side.model.user_capacity_bytes) for side in sides],
             overview=overview(sides, found.pairs),
             bars=[chart for chart in bars if chart is not None and len(chart.bars) > 1],

@@ -53,14 +53,13 @@ def plan(
     command_line: Callable[[int], str],
     remark: Remark,
 ) -> laboratory.Plan:
-    """The review of the models `asked` for, all in one run; tests, seed and quick are those of
-    stored results.
+    """The review of the models `asked` for, all in one run; tests, seed, scale and quick are those
+    of stored results.
 
     Options say otherwise where they are given. `command_line` gives that of a seed, `remark` hears
     what can't be measured. Raises RequestError for what can't be.
     """
-    overrides = models.split_overrides(wanted.sets)
-    loaded = [models.load(name, overrides) for name in asked]
+    loaded = _loaded(asked, stored_sides, wanted, remark)
     own = stored_sides[0].document["drivelab"] if stored_sides else {}
     seed = wanted.seed if wanted.seed is not None else int(own.get("seed", 1))
     quick = wanted.quick or own.get("quick") is True
@@ -82,6 +81,38 @@ def plan(
     )
     laboratory.check(found)
     return found
+
+
+def _loaded(
+    asked: Sequence[str], stored_sides: Sequence[Source], wanted: Wanted, remark: Remark
+) -> list[models.Model]:
+    """The models `asked` for, at the scale of the stored results unless another was asked for.
+
+    Hard disks have none: what may be compared with what is `check_plan`'s to say.
+    """
+    stated = list(models.split_overrides(wanted.sets))
+    loaded = [models.load(name, stated) for name in asked]
+    found = {scale: source for source in stored_sides for scale in _scales(source)}
+    if models.SCALE in dict(stated) or len(found) != 1 or 1 in found:
+        return loaded
+    [(scale, source)] = found.items()
+    if not all(model.is_disk for model in loaded):
+        said = f"a small version, 1/{scale}; models are reviewed at that scale, too"
+        remark(f'SIDE "{source.text}": {said}')
+    scaled = [*stated, (models.SCALE, str(scale))]
+    return [
+        model if model.is_disk else models.load(name, scaled)
+        for name, model in zip(asked, loaded, strict=True)
+    ]
+
+
+def _scales(source: Source) -> list[int]:
+    """N of 1/N of the drives of stored results, each once."""
+    found = (
+        {item["key"]: item["value"] for item in model.get("parameters") or ()}.get(models.SCALE)
+        for model in source.document["models"]
+    )
+    return list(dict.fromkeys(int(scale or 1) for scale in found))
 
 
 def _measurements(
@@ -169,10 +200,11 @@ def same_measurements(
 
 
 def check_plan(
-    planned: laboratory.Plan | None, stored_sides: Iterable[Source], force: bool
+    planned: laboratory.Plan | None, stored_sides: Sequence[Source], force: bool
 ) -> None:
     """Raises RequestError for a review that gives nothing to compare, before it takes its minutes:
-    a quick one beside a whole one, or of a model that no stored test can be run on."""
+    a quick one beside a whole one, one at another scale, or of a model that no stored test can be
+    run on."""
     words = {True: "quick", False: "whole"}
     for source in stored_sides:
         quick = source.document["drivelab"].get("quick") is True
@@ -181,12 +213,32 @@ def check_plan(
                 f'SIDE "{source.text}": a {words[quick]} run, and models would be reviewed in a '
                 f"{words[planned.quick]} one, which can't be compared; --force does it all the same"
             )
+    if planned is not None and not force:
+        _check_scales(planned, stored_sides)
     for name, items in planned.measurements.items() if planned is not None else ():
         if not items:
             raise RequestError(
                 f'MODEL "{name}": nothing that was measured of the stored results can be '
                 "measured on it; --tests chooses other tests"
             )
+
+
+def _check_scales(planned: laboratory.Plan, stored_sides: Sequence[Source]) -> None:
+    """Raises RequestError for a drive that isn't reviewed at the scale of the stored results."""
+    models_at = {
+        f'MODEL "{model.name}"': model.scale
+        for model in planned.models
+        if isinstance(model, models.Model)
+    }
+    for source in stored_sides:
+        for scale in _scales(source):
+            for name, own in models_at.items():
+                if own != scale:
+                    raise RequestError(
+                        f'SIDE "{source.text}": at a scale of 1/{scale}, and {name} would be '
+                        f"reviewed at 1/{own}, which can't be compared; --force does it all the "
+                        "same"
+                    )
 
 
 def stored_repeat(stored_sides: Iterable[Source]) -> int:

@@ -31,7 +31,7 @@ class BusyError(RequestError):
 def turn(path: Path, option: str) -> Iterator[None]:
     """Holds off all others that would write to a file; raises BusyError after WAIT_S."""
     # Two names of one file are one file.
-    real = path.resolve()
+    real = paths.of_text(option, path.resolve())
     with contextlib.ExitStack() as lock:
         try:
             lock.enter_context(locks.held(real.with_name(f".{real.name}.lock"), WAIT_S))
@@ -53,7 +53,7 @@ def opened(path: Path, option: str, *, read_only: bool = True) -> Iterator[Conne
     paths.checked(option, path)
     try:
         if read_only and not path.is_file():
-            raise RequestError(f'{option} "{path}": there is no such file')
+            raise RequestError(f'{option} "{path}": {paths.missing(path)}')
         connection = _connected(path, option, read_only)
     except duckdb.Error as error:
         raise RequestError(f'{option} "{path}": {database_reason(error)}') from None

@@ -255,9 +255,11 @@ class _SectionReader:
     def _check_region(self, fields: dict[str, Any]) -> None:
         offset, span = fields.get("offset_bytes", 0), fields["span_bytes"]
         if offset + span > self.capacity_bytes or span == 0:
+            names = ("offset", "size") if offset >= self.capacity_bytes else ("size", "offset")
+            places = [self._options[name].origin for name in names if self.has(name)]
             raise RequestError(
-                f'{self.section.origin}: job "{self.section.name}": offset={offset} and '
-                f"size={span} (bytes) leave the drive; allowed: together 512 to "
+                f'{[*places, self.section.origin][0]}: job "{self.section.name}": offset={offset} '
+                f"and size={span} (bytes) leave the drive; allowed: together 512 to "
                 f"{self.capacity_bytes} bytes"
             )
         for name, value in (("offset", offset), ("size", span)):

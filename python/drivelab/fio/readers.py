@@ -345,3 +345,5 @@ READERS: dict[str, Reader] = {
     },
 }
 """Options that are read, each with the function that turns its text into fields of a job."""
+SWITCHES = ("time_based", "norandommap")
+"""Those of them that are on or off."""

@@ -74,14 +74,18 @@ def read_sections(path: Path, environment: Mapping[str, str] | None = None) -> J
     return JobFile(tuple(sections), tuple(shared))
 
 
-def _lines(path: Path, environment: Mapping[str, str], depth: int) -> Iterator[tuple[str, str]]:
-    """Lines that mean something, with their origin; included files in place."""
+def _lines(
+    path: Path, environment: Mapping[str, str], depth: int, named: str | None = None
+) -> Iterator[tuple[str, str]]:
+    """Lines that mean something, with their origin; included files in place. `named` is what
+    messages call the file, if not a job file."""
+    named = named or f'job file "{path}"'
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise RequestError(f'job file "{path}": can\'t read it ({error.strerror})') from None
+        raise RequestError(f"{named}: can't read it ({error.strerror})") from None
     except UnicodeDecodeError:
-        raise RequestError(f'job file "{path}": not UTF-8 text') from None
+        raise RequestError(f"{named}: not UTF-8 text") from None
     for index, raw in enumerate(text.splitlines(), start=1):
         origin = f"{path}:{index}"
         line = _COMMENT.sub("", raw).strip()
@@ -95,7 +99,9 @@ def _lines(path: Path, environment: Mapping[str, str], depth: int) -> Iterator[t
                     f'{origin}: include "{rest.strip()}": more than {INCLUDE_DEPTH_MAX} files '
                     "include each other"
                 )
-            yield from _lines(path.parent / rest.strip(), environment, depth + 1)
+            included = path.parent / rest.strip()
+            said = f'{origin}: include "{included}"'
+            yield from _lines(included, environment, depth + 1, said)
         else:
             yield origin, line
 

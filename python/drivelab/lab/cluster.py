@@ -126,7 +126,8 @@ def _check_engine(engine_version: str) -> None:
     if engine_version != _engine.engine_version():
         raise RequestError(
             f"a worker of the cluster has engine {_engine.engine_version()}, here it is "
-            f"{engine_version}: install the same version of drivelab there"
+            f"{engine_version}: install the same version of drivelab there",
+            "executor",
         )
 
 
@@ -135,6 +136,6 @@ def _distributed() -> Any:
         import distributed
     except ImportError:
         raise RequestError(
-            "a cluster needs dask.distributed: pip install 'drivelab[dask]'"
+            "a cluster needs dask.distributed: pip install 'drivelab[dask]'", "executor"
         ) from None
     return distributed

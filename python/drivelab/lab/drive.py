@@ -69,12 +69,11 @@ class Drive:
         seed: int = 1,
         scale: str | None = None,
     ) -> None:
+        named = checks.text("model", str(model) if isinstance(model, Path) else model)
         overrides = [] if parameters is None else overrides_of(parameters)
         if scale is not None:
             overrides = models.scaled(overrides, scale)
-        self._fill(
-            models.load(str(model), overrides), checks.whole("seed", seed, 0, 2**63 - 1), (), ()
-        )
+        self._fill(models.load(named, overrides), checks.whole("seed", seed, 0, 2**63 - 1), (), ())
 
     @property
     def model(self) -> models.Model:

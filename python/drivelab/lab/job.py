@@ -8,7 +8,7 @@ from typing import Any, Literal
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.errors import RequestError, nearest
 from drivelab.fio.jobs import FioJob, job_of_options, option_names
-from drivelab.fio.readers import ANY_CAPACITY_BYTES
+from drivelab.fio.readers import ANY_CAPACITY_BYTES, READERS, SWITCHES
 from drivelab.fio.sections import Option, Section
 from drivelab.lab import checks
 from drivelab.model import Model
@@ -141,6 +141,8 @@ class Job:
 def _text(key: str, value: object) -> str:
     """An option's value as a job file has it."""
     if isinstance(value, bool):
+        if key in READERS and key not in SWITCHES:
+            raise RequestError(f"{key} = {value!r}: allowed: a number or a text", key)
         return "1" if value else "0"
     if isinstance(value, float):
         if key == "thinktime" and 0 < value < 1e-3:

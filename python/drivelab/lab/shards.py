@@ -18,7 +18,9 @@ def part(points: Sequence[Point], shard: str) -> list[Point]:
     """
     found = re.fullmatch(r"([1-9][0-9]*)/([1-9][0-9]*)", checks.text("shard", shard).strip())
     if found is None or int(found[1]) > int(found[2]):
-        raise RequestError(f'shard = "{shard}": allowed: part/parts, e.g. 3/16', "shard")
+        raise RequestError(
+            f'shard = "{shard}": allowed: K/N, part K of N with K from 1 to N, e.g. 3/16', "shard"
+        )
     number, count = int(found[1]), int(found[2])
     # A point may be there several times; its key says which they are.
     keys = list(dict.fromkeys(point.key for own in by_drive(points).values() for point in own))

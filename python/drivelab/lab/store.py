@@ -126,7 +126,8 @@ def opened(place: str | Path | None) -> Iterator[Store]:
                 raise
             raise RequestError(
                 f'store "{place}": can\'t be written, and not every point is in it; copy it '
-                "elsewhere"
+                "elsewhere",
+                "store",
             ) from None
 
 
@@ -219,14 +220,16 @@ def _connected(place: str | Path, read_only: bool = False) -> Iterator[duckdb.Du
     if is_new and (folder.exists() or folder.suffix in _TABLES):
         raise RequestError(
             f'store "{place}": it keeps the results of a sweep, which are no table; give a '
-            "folder, or a name that ends in .duckdb (`sweep --csv` writes a table)"
+            "folder, or a name that ends in .duckdb (`sweep --csv` writes a table)",
+            "store",
         )
     try:
         if not read_only:
             file.parent.mkdir(parents=True, exist_ok=True)
         connection = duckdb.connect(str(file), read_only=read_only)
     except (OSError, duckdb.Error) as error:
-        raise RequestError(f'store "{place}": can\'t be opened: {database_reason(error)}') from None
+        reason = database_reason(error)
+        raise RequestError(f'store "{place}": can\'t be opened: {reason}', "store") from None
     try:
         _check(connection, file, making=not read_only)
         yield connection
@@ -256,5 +259,6 @@ def _check(connection: duckdb.DuckDBPyConnection, file: Path, *, making: bool) -
         version = None
     if version != (VERSION,):
         raise RequestError(
-            f'store "{file}": this file is no store of points in layout {VERSION}; give another'
+            f'store "{file}": this file is no store of points in layout {VERSION}; give another',
+            "store",
         )

@@ -42,7 +42,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from drivelab.errors import RequestError, nearest
+from drivelab.errors import RequestError, nearest, toml_reason
 from drivelab.lab import checks
 from drivelab.lab.axes import STATE
 from drivelab.lab.drive import Drive
@@ -83,7 +83,7 @@ def read(path: Path, known: Mapping[str, State] = STATES) -> Sweep:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
         raise RequestError(f"{path}: can't be read: {reason}") from None
     except tomllib.TOMLDecodeError as error:
-        raise RequestError(f"{path}: no TOML: {error}") from None
+        raise RequestError(f"{path}: no TOML: {toml_reason(error, text)}") from None
     try:
         return _sweep(said, known)
     except RequestError as error:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import shlex
+import socket
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from drivelab import output
 from drivelab.errors import RequestError
 
 SOCKET_BYTES_MAX = 107
@@ -79,6 +83,38 @@ def socket_path(path: Path, option: str) -> Path:
     if path.exists() and not path.is_socket():
         raise RequestError(f'{option} "{path}": is there already, and is no socket')
     return path
+
+
+def check(address: Address, option: str) -> None:
+    """Raises RequestError for an address that no server of this machine can have. Whether another
+    server has it already, the engine says."""
+    if address.path is not None:
+        output.writable_file(address.path, option)
+        return
+    named = f'{option} "{address.text}"'
+    try:
+        places = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise RequestError(f"{named}: no address of that name ({error.strerror})") from None
+    found = [_refusal(family, place) for family, *_, place in places]
+    refusals = [error for error in found if error is not None and error.errno != errno.EADDRINUSE]
+    if len(refusals) == len(found):
+        raise RequestError(
+            f"{named}: can't listen there ({refusals[0].strerror}); give an address of this "
+            "machine, and a port that this user may have"
+        )
+
+
+def _refusal(family: int, place: Any) -> OSError | None:
+    """Why a place can't be listened on; None if it can."""
+    try:
+        with socket.socket(family, socket.SOCK_STREAM) as tried:
+            # As the engine does: connections of an earlier server linger.
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            tried.bind(place)
+    except OSError as error:
+        return error
+    return None
 
 
 def export_name(name: str) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from drivelab.errors import RequestError, nearest
+from drivelab.errors import RequestError, nearest, toml_reason
 from drivelab.quantities import SECTOR_BYTES
 from drivelab.served import image
 
@@ -229,13 +229,15 @@ def read_plan(path: Path, option: str = "--faults") -> Plan:
             content = file.read(PLAN_BYTES_MAX + 1)
         if len(content) > PLAN_BYTES_MAX:
             raise RequestError(f'{option} "{path}": longer than {PLAN_BYTES_MAX} bytes')
-        document = tomllib.loads(content.decode("utf-8"))
+        text = content.decode("utf-8")
+        document = tomllib.loads(text)
     except OSError as error:
         raise RequestError(f'{option} "{path}": can\'t read it ({error.strerror})') from None
     except UnicodeDecodeError:
         raise RequestError(f'{option} "{path}": it is not text in UTF-8') from None
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
-        raise RequestError(f'{option} "{path}": it is not TOML: {error}') from None
+        reason = toml_reason(error, text)
+        raise RequestError(f'{option} "{path}": it is not TOML: {reason}') from None
     return parse_plan(document, str(path))
 
 

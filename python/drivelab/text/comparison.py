@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from drivelab.comparison import Comparison
+from drivelab.comparison.notes import notes
 from drivelab.comparison.pairing import LITTLE_RATIO
 from drivelab.text.layout import BLANK, Line, Part, Table
 
@@ -25,9 +26,8 @@ def parts(found: Comparison, everything: str) -> Iterator[Part]:
     yield _headlines(found)
     if len(found.pairs) > SHOWN_MAX:
         yield Line(f"and {len(found.pairs) - SHOWN_MAX} more in {everything}")
-    for pair in found.pairs[:SHOWN_MAX]:
-        for note in pair.notes(found.sides):
-            yield Line(f"note: {pair.title}, {pair.state}: {note}")
+    for note in notes(found.sides, found.pairs):
+        yield Line(f"note: {note.whose}: {note.text}")
 
 
 def _headlines(found: Comparison) -> Table:

@@ -10,6 +10,7 @@ from small import MODEL_NAME, SETS
 from drivelab import cli, database, repeats, review
 from drivelab.database import Recorded
 from drivelab.errors import RequestError
+from drivelab.model import Model
 from drivelab.results import to_json
 
 TEST = "random-write-4k-qd3-sector"
@@ -71,6 +72,29 @@ def test_notes_are_told_with_their_sides(
         assert f'<p class="note">{note}</p>' in page
 
 
+def test_a_note_of_all_tests_is_said_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    common, own = "A small version.", "Not steady after 4 rounds."
+    sides = []
+    for name in "ab":
+        tests = [documents.compound(name, test_id=f"t{n}", notes=[common]) for n in range(5)]
+        tests[0]["notes"] = [common, own]
+        tests[4]["notes"] = [] if name == "b" else [common]
+        sides.append(stored(tmp_path / name, documents.review(*tests)))
+    assert cli.run(["compare", *sides, "--out", str(tmp_path / "out")]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("note: ")]
+    assert lines == [
+        f"note: 4 of 5 tests: A, B: {common}",
+        f"note: Test t0, new: A, B: {own}",
+        f"note: Test t4, new: A: {common}",
+    ]
+    page = (tmp_path / "out" / "compare.html").read_text(encoding="utf-8")
+    for note in (f"4 of 5 tests: A, B: {common}", f"A, B: {own}", f"A: {common}"):
+        assert page.count(f'<p class="note">{note}</p>') == 1
+    assert page.count(common) == 2
+
+
 def test_stored_results_of_every_kind_can_be_compared(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -116,7 +140,11 @@ def test_what_can_not_be_compared_is_refused_and_nothing_written(
         assert message in capsys.readouterr().err
         assert not out.exists()
     assert cli.run(["compare", one, other, "--force", "--out", str(out)]) == 0
-    assert "forced: Data patterns differ" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "forced: Data patterns differ" in said
+    assert "replaced" not in said
+    assert cli.run(["compare", one, other, "--force", "--out", str(out)]) == 0
+    assert f"{out}: the results there will be replaced" in capsys.readouterr().err
     assert "Compared by force" in (out / "compare.html").read_text(encoding="utf-8")
 
 
@@ -155,7 +183,7 @@ DISK = "wd-velociraptor-300gb"
 
 
 def plan_beside(
-    stored_review: str, model: str, monkeypatch: pytest.MonkeyPatch
+    stored_review: str, model: str, monkeypatch: pytest.MonkeyPatch, *more: str
 ) -> review.Plan | None:
     """What would be reviewed of a model beside stored results; None if it is refused before."""
     plans: list[review.Plan] = []
@@ -165,7 +193,7 @@ def plan_beside(
         raise RequestError("enough")
 
     monkeypatch.setattr(repeats, "review", stop)
-    assert cli.run(["compare", stored_review, model, "--out", f"{stored_review}-out"]) == 2
+    assert cli.run(["compare", stored_review, model, *more, "--out", f"{stored_review}-out"]) == 2
     return plans[0] if plans else None
 
 
@@ -209,6 +237,27 @@ def test_models_without_anything_to_be_compared_are_refused_before_any_work(
     one = stored(tmp_path / "one", documents.review(documents.compound(test_id="spare-area")))
     assert plan_beside(one, DISK, monkeypatch) is None
     assert f'MODEL "{DISK}": nothing that was measured' in capsys.readouterr().err
+
+
+def test_a_model_is_reviewed_at_the_scale_of_stored_results(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = documents.model("a")
+    small["parameters"] = [small["parameters"][0] | {"key": "scale_divisor", "value": 64}]
+    tests = [documents.stream("a", test_id=TEST)]
+    one = stored(tmp_path / "one", documents.review(*tests, models=[small]))
+    plan = plan_beside(one, MODEL_NAME, monkeypatch)
+    assert plan is not None
+    assert [model.scale for model in plan.models if isinstance(model, Model)] == [64]
+    assert f'SIDE "{one}": a small version, 1/64; models are' in capsys.readouterr().err
+    assert plan_beside(one, DISK, monkeypatch) is None
+    assert f'MODEL "{DISK}" would be reviewed at 1/1, which can\'t' in capsys.readouterr().err
+    whole = stored(tmp_path / "whole", documents.review(*tests))
+    for sides, other in (([one], "1/32"), ([whole], "1/64"), ([one, whole], "1/64")):
+        more = [*sides[:-1], "--scale", other]
+        assert plan_beside(sides[-1], MODEL_NAME, monkeypatch, *more) is None
+        said = capsys.readouterr().err
+        assert f"would be reviewed at {other}, which can't be compared; --force does it" in said
 
 
 def test_recorded_runs_and_replays_are_compared_by_job_and_direction(

@@ -120,9 +120,9 @@ def test_a_folder_that_cannot_be_written_is_named(
 ) -> None:
     recorded = tmp_path / "recorded"
     recorded.write_text(MIXED, encoding="ascii")
-    for out in (tmp_path, recorded / "trace.iolog"):
+    for out in (tmp_path, recorded / "trace.iolog", Path("/proc/trace.iolog")):
         assert cli.run(["convert", str(recorded), "--out", str(out)]) == 2
-        assert str(tmp_path) in capsys.readouterr().err
+        assert f'--out "{out}": ' in capsys.readouterr().err
 
 
 def test_a_full_disk_leaves_the_older_file(

@@ -152,6 +152,13 @@ def test_of_several_models_none_is_named_for_all(
         ('scale = "1/128"', "repeats = 0", "repeats = 0: allowed"),
         ("pages_per_block", "pages_per_blok", "did you mean flash.pages_per_block"),
         ("[set]", "[set", "no TOML"),
+        ('state = "filled"', "state = filled", "(at line 4, column 9): state = filled"),
+        ("job.iodepth = [1, 32]", "job.iodepth = []", "job.iodepth: the list of values is empty"),
+        (
+            "job.iodepth = [1, 32]",
+            "flash.channel_count = [0, 10]",
+            "set for intel-x25-m-g1-80gb: flash.channel_count = 0: must be",
+        ),
         ("[grid]\njob.iodepth = [1, 32]", "", "nothing is varied; needed is one of grid"),
         ("[grid]", "[samples]\ncount = 2\n[grid]", 'samples: key "ranges" is missing'),
         ("[grid]", "[samples]\ncuont = 2\n[grid]", 'samples: key "cuont" is unknown; did you'),
@@ -164,7 +171,9 @@ def test_a_wrong_file_is_refused_by_name(
     file = tmp_path / "s.toml"
     file.write_text(SMALL.replace(old, new), encoding="utf-8")
     assert cli.run(["sweep", str(file)]) == 2
-    assert told in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert told in said
+    assert said.startswith(f"drivelab: {file}: ")
 
 
 def test_places_for_tables_are_checked_before_anything_runs(
@@ -208,7 +217,9 @@ def test_what_a_cluster_counts_itself_is_refused_by_its_option(
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--shard", "3"], '--shard = "3": allowed: part/parts'),
+        (["--shard", "3"], '--shard = "3": allowed: K/N, part K of N'),
+        (["--shard", "3/2"], '--shard = "3/2": allowed: K/N, part K of N with K from 1 to N'),
+        (["--store", "x.csv"], '--store "x.csv": it keeps the results of a sweep'),
         (["--shard", "1/9"], '--shard = "1/9": the sweep has 2 points'),
         (["--scheduler", "x"], '--scheduler "x": allowed: an address'),
     ],

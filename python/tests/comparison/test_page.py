@@ -191,10 +191,10 @@ def test_a_bar_to_the_right_is_better_and_says_so_whatever_the_sign_of_its_chang
         for name, rate in (("a", 10.0), ("b", 12.5))
     )
     assert overview(a, b) == {
-        "Test random-write-4k": "25 % better",
-        # As the table has it, -20 %: the bar is as long, being of the same factor.
-        "Test access-time": "20 % better",
-        "Test sequential-write": "20 % worse",
+        "Test random-write-4k": "1.25 × better",
+        # -20 % in the table: the bar is as long, being of the same factor.
+        "Test access-time": "1.25 × better",
+        "Test sequential-write": "1.25 × worse",
     }
 
 

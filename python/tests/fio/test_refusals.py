@@ -80,8 +80,9 @@ from drivelab.workload import BlockSize, Job, Normal, Pareto, Zipf, ZipfTrue, Zo
             r"fsync=8 is not possible; allowed: fsync or fdatasync, not both",
         ),
         ("[a]\nsize=9g\n", r"leave the drive; allowed: together 512 to 8589934592 bytes"),
-        ("[a]\nsize=0\n", r"leave the drive"),
-        ("[a]\noffset=8g\nsize=4k\n", r"leave the drive"),
+        ("[a]\n\nsize=0\n", r"job.fio:3: .*leave the drive"),
+        ("[a]\noffset=8g\nsize=4k\n", r"job.fio:2: .*leave the drive"),
+        ("[a]\noffset=4g\nsize=5g\n", r"job.fio:3: .*leave the drive"),
         ("[a]\ntime_based\n", r"time_based= is not possible"),
         ("[a]\nrw=read\npercentage_random=50\n", r"only jobs with a random rw"),
         ("[a]\npercentile_list=50:50\n", r"1 to 20 different percentages"),
@@ -113,7 +114,7 @@ from drivelab.workload import BlockSize, Job, Normal, Pareto, Zipf, ZipfTrue, Zo
         ("[a\nbs=4k\n", r"expected \[NAME\]"),
         ("[global]\nbs=4k\n", r"there is no job in it"),
         ("", r"there is no job in it"),
-        ("[a]\ninclude nowhere.inc\n", r"nowhere.inc.*can't read it"),
+        ("[a]\ninclude nowhere.inc\n", r'job.fio:2: include ".*nowhere.inc": can\'t read it'),
     ],
 )
 def test_wrong_job_files_are_refused_by_name(tmp_path: Path, text: str, message: str) -> None:

@@ -155,6 +155,9 @@ def test_keys_tell_drives_apart() -> None:
     ("wrong", "told"),
     [
         (lambda: dl.Drive("intel-x25-n"), 'model "intel-x25-n" is unknown'),
+        (lambda: dl.Drive(None), "model = None: allowed: a text"),
+        (lambda: dl.Drive(NAME, {"flash.read_ns": "\udcff"}), r"flash.read_ns = \xff: allowed: te"),
+        (lambda: dl.Job(iodepth=True), "iodepth = True: allowed: a number or a text"),
         (lambda: dl.Drive(NAME, {"spare_ratoi": 0.1}), "did you mean spare_ratio"),
         (lambda: dl.Drive(NAME, {"spare_ratio": None}), "spare_ratio = None"),
         (lambda: dl.Drive(NAME, ["spare_ratio"]), "parameters = ['spare_ratio']: allowed: names"),

@@ -84,6 +84,8 @@ def test_a_plan_is_its_seed_and_its_faults(tmp_path: Path) -> None:
             "endurance_erases: counts with probability only",
         ),
         ("[[fault]]\nkind = ", "it is not TOML"),
+        ("[[fault]]\nkind = 4k", "it is not TOML: Expected newline"),
+        ("[[fault]]\nkind = 4k", "(at line 2, column 9): kind = 4k"),
         (b"\xff\xfe", "not text in UTF-8"),
         ("x = " + "[" * 5000, "it is not TOML"),
         ("# " + "x" * faults.PLAN_BYTES_MAX, "longer than"),
