@@ -173,7 +173,7 @@ impl Blocks {
     /// Valid units of a block, whatever its state.
     #[inline]
     pub fn valid_count(&self, block: BlockIndex) -> u32 {
-        u32::from(self.valid[block.0 as usize] & !NOT_CLOSED)
+        self.valid[block.0 as usize] & !NOT_CLOSED
     }
 
     /// Whether a block is closed: fully programmed, and a candidate for cleaning.
