@@ -21,14 +21,14 @@ const MODELS: &[(&str, &[(&str, &str)])] = &[
 
 /// A drive with an SLC cache whose blocks have a sixteenth of their pages: each page is looked at.
 const SHORT_BLOCKS: &[(&str, &str)] = &[
-    ("flash.pages_per_block", "96"),
+    ("flash.pages_per_block", "132"),
     ("user_capacity_bytes", "62512791552"),
     ("slc_cache.max_bytes", "17500000000"),
     ("slc_cache.reserve_bytes", "2500000000"),
     ("write_buffer.size_bytes", "4194304"),
     ("scale_divisor", "42"),
 ];
-const SHORT_PAGES: u32 = 96;
+const SHORT_PAGES: u32 = 132;
 
 fn unit_bytes(name: &str) -> u64 {
     if name.starts_with("intel-x25-v") { 2048 } else { 4096 }
