@@ -15,7 +15,7 @@ from drivelab.progress import TaskProgress
 from drivelab.targets import EngineTarget
 
 TEST = PROCEDURES["paced-writes"]
-WORD_LINES = (("scale_divisor", "80"),)
+WORD_LINES = (("scale_divisor", "72"),)
 
 
 def measured(
