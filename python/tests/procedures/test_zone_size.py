@@ -71,7 +71,7 @@ def test_a_drive_that_merges_has_zones_that_are_large_enough() -> None:
 
 def test_more_spare_area_hides_the_knee() -> None:
     """As of the 7450 MAX, whose zones of any size cost little, beside the PRO [SSDIQ]."""
-    scale = (("scale_divisor", "80"),)
+    scale = (("scale_divisor", "72"),)
     _, much = measured(model.load("micron-7450-max-800gb", scale), quick=True)
     _, little = measured(model.load("micron-7450-pro-960gb", scale), quick=True)
     assert much["smallest_amplification"] < 0.8 * little["smallest_amplification"]
