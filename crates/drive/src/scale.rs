@@ -16,6 +16,7 @@
 //! write amplification. What rounding makes differ by more than 5 % is told ([`Model::scale_remarks`]).
 
 use drivelab_controller::{Device, SECTOR_BYTES};
+use drivelab_ftl::MAP_ENTRY_BYTES;
 
 use crate::build;
 use crate::engine::Engine;
@@ -35,9 +36,6 @@ const UNIT_BYTES: u64 = 1 << 15;
 /// A log whose blocks are emptied in turn is copied next to never below this: what is changed at random is nearly all
 /// outdated when its block comes (e^-4).
 const COPIED_FILL_RATIO: f64 = 0.25;
-
-/// An entry of the map.
-const MAP_ENTRY_BYTES: f64 = 4.0;
 
 /// Rounds in which blocks and capacity of a small drive are brought into line with what they hold back.
 const ROUNDS: u32 = 3;
@@ -244,7 +242,7 @@ fn map_cache(model: &mut Model, remarks: &mut Vec<String>, divisor: u64, line_by
     let keys = [("ftl.map_cache_bytes", line_bytes), ("ftl.host_memory_bytes", 2 * line_bytes)];
     let covered = |model: &Model| {
         let bytes: u64 = keys.iter().filter_map(|&(key, _)| model.optional_integer(key)).sum();
-        bytes as f64 / MAP_ENTRY_BYTES * model.integer("ftl.map_unit_bytes") as f64
+        bytes as f64 / f64::from(MAP_ENTRY_BYTES) * model.integer("ftl.map_unit_bytes") as f64
     };
     let full = covered(model);
     for (key, least) in keys {

@@ -38,7 +38,7 @@ pub use mapping::{
     BlockRole, BlockUse, Books, Contents, FailingBlocks, KeptWords, Mapping, Recoverable, Scheme,
     SettledUses, SlcUse, UnitPiece,
 };
-pub use mapping::{LogMapping, MapFetch, Stored, Superseded};
+pub use mapping::{LogMapping, MAP_ENTRY_BYTES, MapFetch, Stored, Superseded};
 pub use merge::{GroupPlan, GroupUnit, MergeConfig, MergeMap, MergeScheme, MergeStep, RowRead, Superblocks};
 pub use page_map::{DemandLoaded, MapCacheConfig, MapMemory, MapUses, PageMap, WholeMap};
 pub use placement::{Placement, Stream};

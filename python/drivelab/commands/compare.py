@@ -125,7 +125,7 @@ def compare_command(
     folder = output.writable_folder(out)
     recording.check(database_file if plan is not None else None)
     with output.claimed(folder):
-        _tell_of_replaced(folder, "compare.json", *(["results.json"] if plan else []))
+        printing.replaced_results(folder, "compare.json", *(["results.json"] if plan else []))
         count = wanted.repeat or planning.stored_repeat(kept.values())
         reviewed = repeats.review(plan, count) if plan is not None else None
         printing.failed_tests(reviewed or {})
@@ -168,12 +168,6 @@ def _check_stored(wanted: Wanted, database_file: Path | None) -> None:
     used = [option for option, value in given.items() if value]
     if used:
         raise RequestError(f"{used[0]}: counts for models, and all sides are stored results")
-
-
-def _tell_of_replaced(folder: Path, *names: str) -> None:
-    """Says that an earlier comparison will be gone, or an earlier review."""
-    if any((folder / name).exists() for name in names):
-        printing.message(f"{folder}: the results there will be replaced")
 
 
 def _keep(reviewed: dict[str, Any], folder: Path) -> None:

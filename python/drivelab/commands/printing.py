@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from drivelab import failures, output, standard_streams
@@ -66,6 +67,12 @@ def scale_remarks(subjects: Sequence[Subject]) -> None:
         if isinstance(subject, Model):
             for remark in subject.scale_remarks:
                 message(f"{subject.name}: at this scale: {remark}")
+
+
+def replaced_results(folder: Path, *names: str) -> None:
+    """Says that earlier results will be gone, if a folder has a file of one of these names."""
+    if any((folder / name).exists() for name in names):
+        message(f"{folder}: the results there will be replaced")
 
 
 def longer_tests(plan: Plan) -> None:

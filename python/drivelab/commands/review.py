@@ -121,8 +121,7 @@ def review(
     folder = output.writable_folder(out)
     recording.check(database_file)
     with output.claimed(folder):
-        if (folder / "results.json").exists():
-            printing.message(f"{folder}: the results there will be replaced")
+        printing.replaced_results(folder, "results.json")
         results = repeats.review(plan, repeat)
         printing.messages(subject.smart_remarks(loaded))
         printing.failed_tests(results)

@@ -4,8 +4,8 @@ use drivelab_nand::{Geometry, GeometryError, SECTOR_BYTES};
 use serde::{Deserialize, Serialize};
 
 use super::fragments::KEY_LIMIT;
-use super::map_cache::MAP_ENTRY_BYTES;
 use crate::log::{CleaningMode, FtlConfig};
+use crate::mapping::MAP_ENTRY_BYTES;
 use crate::placement::Placement;
 
 /// Parameters of the compressed map beside those of every log.

@@ -9,10 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::map_reads::MapReads;
 use crate::log::MapLog;
-use crate::mapping::MapFetch;
-
-/// Bytes of a map entry in flash: page (25 bits or so) and place on it. Assumed.
-pub(super) const MAP_ENTRY_BYTES: u32 = 4;
+use crate::mapping::{MAP_ENTRY_BYTES, MapFetch};
 
 const CHANGED: u32 = 1;
 

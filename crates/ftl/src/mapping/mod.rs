@@ -23,7 +23,7 @@ pub use contents::{Contents, Stored};
 pub use failing_blocks::FailingBlocks;
 pub use kept_words::KeptWords;
 pub use log::LogMapping;
-pub use places::{MapFetch, Mapping};
+pub use places::{MAP_ENTRY_BYTES, MapFetch, Mapping};
 pub(crate) use recoverable::LOG_RECORDS;
 pub use recoverable::{Recoverable, Superseded};
 pub use scheme::Scheme;

@@ -5,6 +5,9 @@ use std::fmt::Debug;
 use drivelab_nand::{DieIndex, FlashArray, Lpn, Ppn, UnitLayout};
 use serde::{Deserialize, Serialize};
 
+/// Bytes of a map entry in flash: a place among 2^32, or a page (25 bits or so) and a place on it. Assumed.
+pub const MAP_ENTRY_BYTES: u32 = 4;
+
 /// A read of the map itself that must come before a unit can be looked up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MapFetch {

@@ -17,10 +17,7 @@ use super::line_cache::{LineCache, Use};
 use super::memory::MapMemory;
 use crate::error::FtlError;
 use crate::log::{CleaningMode, DieLogs, FtlConfig, MapLog, MetadataStep};
-use crate::mapping::MapFetch;
-
-/// Bytes of a map entry in flash: a place among 2^32.
-const MAP_ENTRY_BYTES: u32 = 4;
+use crate::mapping::{MAP_ENTRY_BYTES, MapFetch};
 
 /// How much of the map is in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
