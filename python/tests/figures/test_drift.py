@@ -85,7 +85,7 @@ def test_what_can_not_be_checked_is_refused(capsys: pytest.CaptureFixture[str]) 
     for words, message in (
         (["--only", "AN-9999"], "no such figure"),
         (["--only", "AN-149", "--drive", "x"], "give one of them"),
-        (["--only", "AN-149", "--write", "x.md"], "leave --drive out, and --only"),
+        (["--only", "AN-149", "--write", "x.md"], "leave --only out"),
         (["--check", "none.md"], "can't read it"),
     ):
         assert cli.run(["figures", *words]) == 2

@@ -25,7 +25,7 @@ REFUSED = {
     "model=wd-velociraptor-300gb": ("model = 'wd-velociraptor-300gb'", "a hard disk has no blocks"),
     "modell=ocz-vertex-120gb": ('"modell" is unknown', 'did you mean "model"'),
     "divisor=half": ("divisor = 'half'", "whole numbers from 1"),
-    "divisor=60000": ("60000", "must be at most 511"),
+    "divisor=60000": ("60000", "must be at most 584"),
     "state=brand-new": ("state = 'brand-new'", 'did you mean "new"'),
     "fill_percent=0": ("fill_percent = 0", "whole numbers from 1 to 100"),
     "spare_percent=much": ("spare_percent = 'much'", "0.5 to 400"),
