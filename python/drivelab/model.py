@@ -91,8 +91,10 @@ class Model:
 
     @property
     def is_disk(self) -> bool:
-        """Whether it is a hard disk, which has one state whatever was written before."""
-        return self.family == "hard-disk"
+        """Whether it is a hard disk, or an array of nothing else: it has one state whatever was
+        written before."""
+        keys = (item["key"] for item in self.parameters)
+        return parameters.are_of_disks(self.family, keys)
 
     @property
     def takes_trim(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 
 from drivelab import kept_states
 
@@ -10,3 +11,7 @@ from drivelab import kept_states
 os.environ[kept_states.VARIABLE] = kept_states.OFF
 # pytest-xdist says 80 to what it starts; tables in tests are as wide as in any other pipe.
 os.environ.pop("COLUMNS", None)
+# A shell has what it starts in the background ignore Ctrl-C, and all that is started there, too:
+# commands that tests interrupt would go on.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -4,11 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from drivelab import model
+from drivelab import cli, model
 from drivelab.errors import RequestError
+from drivelab.lab import reading
+from drivelab.targets import EngineTarget
 
 PAIR = "intel-x25-v-40gb-raid0-x2"
 SINGLE = "intel-x25-v-40gb"
+DISK = "wd-velociraptor-300gb"
+TEST = "sequential-read-2m"
 
 
 def parameters(drive: model.Model) -> dict[str, object]:
@@ -67,3 +71,28 @@ def test_a_partition_makes_spare_area() -> None:
     assert drive.description["derived"]["spare_ratio"] == pytest.approx(80 / 60 - 1)
     with pytest.raises(RequestError, match="partition_bytes = 100000000000: must be"):
         model.load(PAIR, [("partition_bytes", "100000000000")])
+
+
+def array(folder: Path, *members: str) -> str:
+    path = folder / "array.toml"
+    path.write_text(
+        f'name = "array"\ntitle = "Array"\nfamily = "raid-0"\nmembers = {list(members)}\n'
+        "[array]\nstrip_bytes = 65536\n"
+    )
+    return str(path)
+
+
+def test_an_array_of_hard_disks_is_measured_as_a_hard_disk_is(tmp_path: Path) -> None:
+    file = array(tmp_path, DISK, DISK)
+    assert model.load(file).is_disk
+    out = tmp_path / "review"
+    assert cli.run(["review", file, "--quick", "--tests", TEST, "--out", str(out)]) == 0
+    assert list(reading.read(out).measurements["state"]) == ["new"]
+
+
+def test_a_disk_beside_a_drive_is_an_array_with_flash(tmp_path: Path) -> None:
+    mixed = model.load(array(tmp_path, DISK, SINGLE))
+    assert not mixed.is_disk
+    original = EngineTarget(mixed, 1).original
+    assert original is not None
+    assert original.user_bytes == mixed.user_capacity_bytes

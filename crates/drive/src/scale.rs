@@ -129,14 +129,15 @@ fn typed(divisor: u64) -> String {
 pub fn apply(model: &mut Model, divisor: u64) -> Result<Vec<String>, ModelError> {
     let mut remarks = Vec::new();
     match model.family() {
+        Family::Raid0 => return array(model, divisor),
+        // The drive itself, whatever it is.
+        _ if divisor == 1 => return Ok(remarks),
         Family::HardDisk => {
             let allowed = "does not apply to hard disks: seeks and zones are those of a whole disk, which takes \
                            no more memory or time than a part of it; leave the scale out, in a comparison for all \
                            drives";
             return Err(model.bad(KEY, &typed(divisor), allowed));
         }
-        Family::Raid0 => return array(model, divisor),
-        _ if divisor == 1 => return Ok(remarks),
         _ => {}
     }
     let full = Size::of(model)?;

@@ -232,6 +232,8 @@ fn what_cannot_be_cut_down_is_refused_in_one_line() {
         error
     };
     assert!(refused("wd-velociraptor-300gb", "2").contains("does not apply to hard disks"));
+    // The drive itself, as any other of 1/1; laboratories ask an array for its.
+    shipped::varied("wd-velociraptor-300gb", &[("scale_divisor", "1")]).unwrap();
     assert!(refused("hypothetical", "2").contains("must be at most 1"));
     let error = refused("intel-x25-m-g1-80gb", "4096");
     assert!(error.contains("scale_divisor = 4096 (--scale 1/4096): must be at most 584"), "{error}");

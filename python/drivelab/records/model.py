@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
+from drivelab.parameters import are_of_disks
 from drivelab.records.record import Amount, Count, Record
 from drivelab.records.smart import Smart
 
@@ -70,8 +71,8 @@ class Model(Record):
 
     @property
     def is_disk(self) -> bool:
-        """Whether it is a hard disk: no flash, one state."""
-        return self.family == "hard-disk"
+        """Whether it is a hard disk, or an array of nothing else: no flash, one state."""
+        return are_of_disks(self.family, (item.key for item in self.parameters))
 
     @property
     def spare_ratio(self) -> float | None:
