@@ -22,6 +22,7 @@ mod queue_pairs;
 mod raid0_oracle;
 mod raid0_physics;
 mod random_models;
+mod read_ahead;
 mod refused_writes;
 mod scale;
 mod secure_erase;

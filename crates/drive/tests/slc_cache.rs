@@ -55,6 +55,7 @@ fn drive(channels: u64, overrides: &[(&str, &str)]) -> Drive {
         ("controller.write_firmware_ns", "0"),
         ("controller.flush_firmware_ns", "0"),
         ("controller.pipeline_ns", "0"),
+        ("controller.read_ahead_bytes", "0"),
         ("controller.idle_delay_ns", &*idle),
         ("link.bytes_per_s", "0"),
         ("link.command_overhead_ns", "0"),

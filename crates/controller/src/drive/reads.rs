@@ -20,6 +20,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             && self.reads_nothing_else()
             && self.buffer.find(Lpn(unit)).is_none()
             && let Some(ppn) = self.mapping.sensed(Lpn(unit))
+            && self.read_ahead.is_elsewhere(lba, lba + u64::from(sector_count))
         {
             let mut wait = self.fetch_map(Lpn(unit), now);
             let bytes = u64::from(self.mapping.read_bytes(Lpn(unit), sector_count));
@@ -32,13 +33,10 @@ impl<M: Scheduled> SolidStateDrive<M> {
         }
     }
 
-    /// Whether a read is done with what it asks for: nothing to read ahead, and nobody who wants to know what was read.
+    /// Whether nobody wants to know what was read.
     #[inline]
     fn reads_nothing_else(&self) -> bool {
-        self.durable.is_none()
-            && self.faults.is_none()
-            && !self.read_ahead.is_on()
-            && !self.mapping.keeps_stamps()
+        self.durable.is_none() && self.faults.is_none() && !self.mapping.keeps_stamps()
     }
 
     /// A read of whatever there is.
@@ -242,13 +240,15 @@ impl<M: Scheduled> SolidStateDrive<M> {
         }
     }
 
-    /// Reads on behind a read of the host that went from `lba` to `end`, if it went on where the one before had ended.
+    /// Reads on behind a read of the host that went from `lba` to `end`, if it went on where the one before had ended. The
+    /// last page is read whole: what is left of it would have to be sensed again.
     pub(crate) fn read_on(&mut self, lba: u64, end: u64, now: Nanos) {
         let (last_unit, _) = self.unit_of(end - 1);
         let wanted = self.read_ahead.follow(lba, end, last_unit);
-        let (mut unit, until) = (wanted.start, wanted.end.min(self.mapping.user_units()));
+        let end_of_drive = self.mapping.user_units();
+        let (mut unit, until) = (wanted.start, wanted.end.min(end_of_drive));
         while unit < until {
-            let together = self.units_on_page(unit, until);
+            let together = self.units_on_page(unit, end_of_drive);
             let ready_ns = if together == 0 { now } else { self.read_unit_ahead(unit, together, now) };
             for _ in 0..together.max(1) {
                 self.read_ahead.push(ready_ns);

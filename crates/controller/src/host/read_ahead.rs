@@ -41,6 +41,20 @@ impl ReadAhead {
         self.depth > 0
     }
 
+    /// Whether the read from `lba` to `end`, which is begun now, neither goes on where the last one ended nor meets a window:
+    /// most reads of most drives. Noted as the last one if so; others are to be looked up and followed.
+    #[inline]
+    pub(crate) fn is_elsewhere(&mut self, lba: u64, end: u64) -> bool {
+        if self.depth == 0 {
+            return true;
+        }
+        let is_elsewhere = lba != self.next_lba && self.ready_ns.is_empty();
+        if is_elsewhere {
+            self.next_lba = end;
+        }
+        is_elsewhere
+    }
+
     /// When a unit of the window is there; `None`: it isn't in the window.
     #[inline]
     pub(crate) fn ready(&self, unit: u32) -> Option<Nanos> {
@@ -101,6 +115,20 @@ mod tests {
         assert_eq!(ahead.follow(96, 112, 13), 16..18);
         assert!(ahead.follow(800, 808, 100).is_empty(), "a read elsewhere");
         assert_eq!(ahead.ready(15), None);
+    }
+
+    #[test]
+    fn a_read_elsewhere_needs_no_following_unless_there_is_a_window() {
+        let mut ahead = ReadAhead::of_units(2);
+        assert!(ahead.is_elsewhere(800, 808));
+        assert!(ahead.is_elsewhere(0, 8), "and it is the last one now");
+        assert!(!ahead.is_elsewhere(8, 16));
+        ahead.follow(8, 16, 1).for_each(|_| ahead.push(5));
+        assert!(!ahead.is_elsewhere(800, 808), "what was read ahead is to be given up");
+        assert!(ahead.follow(800, 808, 100).is_empty());
+        assert!(ahead.is_elsewhere(0, 8));
+        let mut none = ReadAhead::of_units(0);
+        assert!(none.is_elsewhere(0, 8) && none.is_elsewhere(8, 16));
     }
 
     #[test]

@@ -124,8 +124,12 @@ fn blocks_that_can_not_be_erased_any_more_end_in_a_drive_that_only_reads() {
 
 /// Client TLC with an SLC cache, small; bit errors as its cells have them.
 fn with_cache(overrides: &[(&str, &str)]) -> Drive {
-    let mut pairs =
-        vec![("scale_divisor", "64"), ("flash.bit_errors", "true"), ("flash.initial_cycles", "1500")];
+    let mut pairs = vec![
+        ("scale_divisor", "64"),
+        ("controller.read_ahead_bytes", "0"),
+        ("flash.bit_errors", "true"),
+        ("flash.initial_cycles", "1500"),
+    ];
     pairs.extend_from_slice(overrides);
     Drive::new(Arc::new(shipped::varied("adata-atom-50-1tb", &pairs).unwrap()), 1).unwrap()
 }
