@@ -27,7 +27,7 @@ def plain(key: str, value: str) -> str:
         raise RequestError(f'{key} = "{value}": allowed: {error}', key) from None
 
 
-def are_of_disks(family: str, keys: Iterable[str]) -> bool:
+def are_of_disks(family: str | None, keys: Iterable[str]) -> bool:
     """Whether a model of this family that states these keys is a hard disk, or an array of nothing
     else: such a drive has no flash, and one state whatever was written before."""
     if family == "raid-0":
