@@ -17,7 +17,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let (unit, sector) = self.unit_of(lba);
         // Most reads of most drives: a unit, or a part of one, that is in flash and nowhere else.
         if u64::from(sector) + u64::from(sector_count) <= u64::from(self.sectors_per_unit)
-            && self.reads_nothing_else()
+            && self.times_alone_matter()
             && self.buffer.find(Lpn(unit)).is_none()
             && let Some(ppn) = self.mapping.sensed(Lpn(unit))
             && self.read_ahead.is_elsewhere(lba, lba + u64::from(sector_count))
@@ -35,7 +35,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
 
     /// Whether nobody wants to know what was read.
     #[inline]
-    fn reads_nothing_else(&self) -> bool {
+    fn times_alone_matter(&self) -> bool {
         self.durable.is_none() && self.faults.is_none() && !self.mapping.keeps_stamps()
     }
 
