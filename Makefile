@@ -115,7 +115,6 @@ system: ## fio, NBD servers and clients, curl, a browser: for tests on files, se
 	@tools/system
 
 # Hundreds of tests start an interpreter. Where Python is told to write no bytecode, each would compile the package anew.
-# They wait for browsers, servers and clocks a third of their time, so one more than there are processors runs at once.
 .PHONY: test
 test: setup system ## all tests, Rust and Python
 	$(call say,"Rust tests")
@@ -124,7 +123,7 @@ test: setup system ## all tests, Rust and Python
 	cargo nextest run --locked $(TESTED_CRATES) --cargo-quiet --no-tests pass
 	$(call say,"Python tests")
 	@$(BIN)/python -m compileall -q python/drivelab
-	$(BIN)/python -m pytest -q -rs -n $$(($(WORKERS) + 1)) --dist worksteal python/tests
+	$(BIN)/python -m pytest -q -rs -n $(WORKERS) python/tests
 
 .PHONY: torture
 torture: setup system ## long runs from SEED: SEEDS drives of each kind under power cuts, servers killed ROUNDS times under each client
