@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from drivelab import _engine, model_layers, parameters, sources
+from drivelab import _engine, disks, model_layers, parameters, sources
 from drivelab.errors import RequestError
 from drivelab.model_texts import CAPACITIES, Texts
 from drivelab.model_texts import Overrides as Overrides
@@ -94,7 +94,7 @@ class Model:
         """Whether it is a hard disk, or an array of nothing else: it has one state whatever was
         written before."""
         keys = (item["key"] for item in self.parameters)
-        return parameters.are_of_disks(self.family, keys)
+        return disks.are_of_disks(self.family, keys)
 
     @property
     def takes_trim(self) -> bool:

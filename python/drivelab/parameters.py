@@ -6,7 +6,6 @@ What a value may be is the engine's to say; here is what it can't know: units.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from drivelab.errors import RequestError
 from drivelab.fio import units
@@ -25,11 +24,3 @@ def plain(key: str, value: str) -> str:
         return str(units.time_ns(value) if unit == "ns" else units.size_bytes(value))
     except ValueError as error:
         raise RequestError(f'{key} = "{value}": allowed: {error}', key) from None
-
-
-def are_of_disks(family: str | None, keys: Iterable[str]) -> bool:
-    """Whether a model of this family that states these keys is a hard disk, or an array of nothing
-    else: such a drive has no flash, and one state whatever was written before."""
-    if family == "raid-0":
-        return not any("flash" in key.split(".") for key in keys)
-    return family == "hard-disk"

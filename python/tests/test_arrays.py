@@ -19,6 +19,15 @@ def parameters(drive: model.Model) -> dict[str, object]:
     return {entry["key"]: entry["value"] for entry in drive.parameters}
 
 
+def array(folder: Path, *members: str, more: str = "") -> str:
+    path = folder / "array.toml"
+    path.write_text(
+        f'name = "array"\ntitle = "Array"\nfamily = "raid-0"\nmembers = {list(members)}\n'
+        f"[array]\nstrip_bytes = 65536\n{more}"
+    )
+    return str(path)
+
+
 def test_an_array_is_as_large_as_its_members_whole_strips() -> None:
     pair, single = model.load(PAIR), model.load(SINGLE)
     strips = single.user_capacity_bytes // (128 << 10)
@@ -35,13 +44,8 @@ def test_overrides_reach_every_member() -> None:
 
 
 def test_a_file_may_say_what_differs_in_its_members(tmp_path: Path) -> None:
-    path = tmp_path / "array.toml"
-    path.write_text(
-        'name = "array"\ntitle = "Array"\nfamily = "raid-0"\n'
-        f'members = ["{SINGLE}", "{PAIR}"]\n'
-        "[array]\nstrip_bytes = 65536\n[member]\npartition_bytes = 1048576\n"
-    )
-    assert model.load(str(path)).user_capacity_bytes == 2 << 20
+    path = array(tmp_path, SINGLE, PAIR, more="[member]\npartition_bytes = 1048576\n")
+    assert model.load(path).user_capacity_bytes == 2 << 20
 
 
 @pytest.mark.parametrize(
@@ -71,15 +75,6 @@ def test_a_partition_makes_spare_area() -> None:
     assert drive.description["derived"]["spare_ratio"] == pytest.approx(80 / 60 - 1)
     with pytest.raises(RequestError, match="partition_bytes = 100000000000: must be"):
         model.load(PAIR, [("partition_bytes", "100000000000")])
-
-
-def array(folder: Path, *members: str) -> str:
-    path = folder / "array.toml"
-    path.write_text(
-        f'name = "array"\ntitle = "Array"\nfamily = "raid-0"\nmembers = {list(members)}\n'
-        "[array]\nstrip_bytes = 65536\n"
-    )
-    return str(path)
 
 
 def test_an_array_of_hard_disks_is_measured_as_a_hard_disk_is(tmp_path: Path) -> None:

@@ -46,6 +46,15 @@ fn flash_work(drive: &Drive) -> (u64, u64) {
     (counters["read_bytes_host"].as_u64().unwrap(), counters["energy_nj"].as_u64().unwrap())
 }
 
+/// The same of a sequence alone, in reads of so many sectors.
+fn sequence_work(read_ahead_bytes: u64, sectors: u32) -> (u64, u64) {
+    let mut drive = drive(read_ahead_bytes);
+    let before = flash_work(&drive);
+    in_sequence(&mut drive, sectors);
+    let after = flash_work(&drive);
+    (after.0 - before.0, after.1 - before.1)
+}
+
 #[test]
 fn a_sequence_that_is_read_far_enough_ahead_waits_for_host_and_link_alone() {
     let done = in_sequence(&mut drive(WINDOW_BYTES), 256);
@@ -62,18 +71,10 @@ fn a_sequence_that_is_read_far_enough_ahead_waits_for_host_and_link_alone() {
 
 #[test]
 fn small_reads_in_sequence_sense_every_page_once() {
-    let mut plain = drive(0);
-    let before = flash_work(&plain);
-    in_sequence(&mut plain, 2048);
-    let (bytes, sensing_ns) = flash_work(&plain);
-    let (once_bytes, once_ns) = (bytes - before.0, sensing_ns - before.1);
+    let (once_bytes, once_ns) = sequence_work(0, 2048);
     assert_eq!(once_bytes, SECTORS * 512);
     for sectors in [8, 32, 256] {
-        let mut ahead = drive(WINDOW_BYTES);
-        let before = flash_work(&ahead);
-        in_sequence(&mut ahead, sectors);
-        let (bytes, sensing_ns) = flash_work(&ahead);
-        let (bytes, sensing_ns) = (bytes - before.0, sensing_ns - before.1);
+        let (bytes, sensing_ns) = sequence_work(WINDOW_BYTES, sectors);
         assert!(bytes <= once_bytes + WINDOW_BYTES, "{sectors}: {bytes} bytes for {once_bytes}");
         // A page where reading ahead began may be sensed twice.
         assert!(
@@ -95,8 +96,6 @@ fn reads_at_random_are_those_of_a_drive_that_reads_nothing_ahead() {
             (8 * last, 8)
         })
         .collect();
-    let begun = ahead.now_ns();
-    plain.idle(begun - plain.now_ns());
     assert_eq!(
         one_by_one(&mut ahead, Op::Read, places.iter().copied()),
         one_by_one(&mut plain, Op::Read, places.iter().copied())

@@ -163,10 +163,10 @@ def _last_part(report: Report) -> dict[str, Any]:
 
 def _amplification(report: Report, share: float) -> float | None:
     """From where so much was written to the end; None where nobody counts what flash writes."""
-    series = report.get("drive_series") or {}
-    host, flash = series.get("host_write_bytes"), series.get("flash_program_bytes")
-    if host is None or flash is None:
+    series = report.get("drive_series")
+    if series is None:
         return None
+    host, flash = series["host_write_bytes"], series["flash_program_bytes"]
     first = _intervals(host, share)
     return sum(flash[first:]) / sum(host[first:]) if sum(host[first:]) else None
 

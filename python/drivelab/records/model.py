@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import JsonValue
 
-from drivelab.parameters import are_of_disks
+from drivelab.disks import are_of_disks
 from drivelab.records.record import Amount, Count, Record
 from drivelab.records.smart import Smart
 

@@ -245,10 +245,9 @@ impl<M: Scheduled> SolidStateDrive<M> {
     pub(crate) fn read_on(&mut self, lba: u64, end: u64, now: Nanos) {
         let (last_unit, _) = self.unit_of(end - 1);
         let wanted = self.read_ahead.follow(lba, end, last_unit);
-        let end_of_drive = self.mapping.user_units();
-        let (mut unit, until) = (wanted.start, wanted.end.min(end_of_drive));
+        let (mut unit, until) = (wanted.start, wanted.end.min(self.mapping.user_units()));
         while unit < until {
-            let together = self.units_on_page(unit, end_of_drive);
+            let together = self.units_on_page(unit);
             let ready_ns = if together == 0 { now } else { self.read_unit_ahead(unit, together, now) };
             for _ in 0..together.max(1) {
                 self.read_ahead.push(ready_ns);
@@ -258,7 +257,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
     }
 
     /// How many units from this one on come with one sensing; 0: this one needs none.
-    fn units_on_page(&self, unit: u32, until: u32) -> u32 {
+    fn units_on_page(&self, unit: u32) -> u32 {
         let Some(ppn) = self.mapping.sensed(Lpn(unit)) else { return 0 };
         if self.buffer.find(Lpn(unit)).is_some() {
             return 0;
@@ -267,7 +266,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             let next = Lpn(unit + distance);
             self.mapping.is_on_page_of(ppn, distance, next) && self.buffer.find(next).is_none()
         };
-        1 + (1..until - unit).take_while(goes_on).count() as u32
+        1 + (1..self.mapping.user_units() - unit).take_while(goes_on).count() as u32
     }
 
     /// Reads units of one page; when they are there.

@@ -45,7 +45,7 @@ impl ReadAhead {
     /// most reads of most drives. Noted as the last one if so; others are to be looked up and followed.
     #[inline]
     pub(crate) fn is_elsewhere(&mut self, lba: u64, end: u64) -> bool {
-        if self.depth == 0 {
+        if !self.is_on() {
             return true;
         }
         let is_elsewhere = lba != self.next_lba && self.ready_ns.is_empty();
