@@ -21,7 +21,15 @@ SCALE = 16
 SPANS_GIB = (4, 64, 128, 256, 512, 931)
 """Of drives of full size."""
 UNCACHED = ("slc_cache.max_bytes", "0")
-IN_FLASH = ("samsung-980-1tb", "wd-black-sn770-1tb", "lexar-nm790-2tb", "intel-660p-1tb")
+IN_FLASH = (
+    "samsung-980-1tb",
+    "adata-atom-50-1tb",
+    "wd-black-sn770-1tb",
+    "wd-blue-sn580-1tb",
+    "lexar-nm790-2tb",
+    "hp-fx700-2tb",
+    "intel-660p-1tb",
+)
 """Models whose map is not in memory whole."""
 
 

@@ -165,6 +165,11 @@ def begun(version: Version) -> Version:
 
 DEEP = changed(S980PRO, " at depth")
 PCIE3 = changed(S980PRO, " at PCI Express 3.0", ("link.bytes_per_s", "3400000000"))
+MAP_IN_DRAM = (
+    ("ftl.map_cache_bytes", "0"),
+    ("ftl.host_memory_bytes", "0"),
+    ("ftl.journal_updates_per_page", "2000"),
+)
 FX900 = Version(ATOM.model, "HP FX900 1 TB, as the Atom 50")
 M480 = Version(
     ATOM.model,
@@ -175,6 +180,7 @@ M480 = Version(
         ("slc_cache.max_bytes", str(200 * GB)),
         ("slc_cache.reserve_bytes", str(200 * GB)),
         ("slc_cache.fold_dies", "0"),
+        *MAP_IN_DRAM,
     ),
     scale=8,
     source="fitted to [TPU]: 200 GB, and 200 GB kept free",

@@ -34,7 +34,7 @@ fn model(overrides: &[(&str, &str)]) -> Arc<Model> {
         ("user_capacity_bytes", &*user),
     ];
     pairs.extend(overrides);
-    Arc::new(shipped::varied("adata-atom-50-1tb", &pairs).unwrap())
+    Arc::new(shipped::varied("crucial-t500-2tb", &pairs).unwrap())
 }
 
 /// A drive whose flash is kept.

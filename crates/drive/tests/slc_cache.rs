@@ -70,7 +70,7 @@ fn drive(channels: u64, overrides: &[(&str, &str)]) -> Drive {
     }
     let user = (channels.parse::<u64>().unwrap() * BLOCKS * PAGES * LINE_UNITS * 4096 * 85 / 100).to_string();
     pairs.push(("user_capacity_bytes", &*user));
-    Drive::new(Arc::new(shipped::varied("adata-atom-50-1tb", &pairs).unwrap()), 1).unwrap()
+    Drive::new(Arc::new(shipped::varied("crucial-t500-2tb", &pairs).unwrap()), 1).unwrap()
 }
 
 fn submit(drive: &mut Drive, op: Op, unit: u64, units: u64) {
@@ -266,15 +266,15 @@ fn a_lazy_drive_reads_from_its_cache_after_a_pause() {
 #[test]
 fn what_makes_no_cache_is_refused_by_name() {
     let refused = |changes: &[(&str, &str)]| {
-        shipped::varied("adata-atom-50-1tb", changes).map(drop).unwrap_err().to_string()
+        shipped::varied("crucial-t500-2tb", changes).map(drop).unwrap_err().to_string()
     };
     let wrong: [(&[(&str, &str)], &str); 4] = [
         (
-            &[("slc_cache.static_bytes", "300000000000")],
-            "slc_cache.static_bytes = 300000000000: must be at most",
+            &[("slc_cache.static_bytes", "800000000000")],
+            "slc_cache.static_bytes = 800000000000: must be at most",
         ),
         (&[("ftl.placement", "one-stream")], "ftl.placement = one-stream: must be host-and-cleaning"),
-        (&[("ftl.map_unit_bytes", "12288")], "ftl.map_unit_bytes = 12288"),
+        (&[("ftl.map_unit_bytes", "65536")], "ftl.map_unit_bytes = 65536"),
         (
             &[("slc_cache.whole_until_fill", "0.5"), ("slc_cache.gone_from_fill", "0.2")],
             "slc_cache.gone_from_fill = 0.2: must be at least",

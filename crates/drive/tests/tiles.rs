@@ -16,7 +16,7 @@ const MODELS: &[(&str, &[(&str, &str)])] = &[
     ("ocz-vertex-120gb@pre-release", &[("scale_divisor", "128")]),
     ("samsung-pm9a3-960gb", &[("scale_divisor", "128")]),
     ("intel-x25-v-40gb-raid0-x2", &[("scale_divisor", "64")]),
-    ("adata-atom-50-1tb", &[("scale_divisor", "70")]),
+    ("crucial-t500-2tb", &[("scale_divisor", "70")]),
 ];
 const WIDTHS: [usize; 7] = [4, 2, 1, 1, 1, 1, 1];
 const VALID: usize = 2;

@@ -140,7 +140,7 @@ fn what_makes_no_drive_is_refused_by_key_value_and_limit() {
     );
     shipped::varied(intel, &[on, ("controller.codeword_bytes", "4096")]).expect("as large as the unit");
     for one in [("flash.erase_failure_rate", "0.1"), ("controller.refresh_bits", "9")] {
-        shipped::varied("adata-atom-50-1tb", &[on, one])
+        shipped::varied("crucial-t500-2tb", &[on, one])
             .expect("blocks of an SLC cache fail and are moved, too");
     }
     refused("intel-ssd-520-240gb", &[on], "flash.bit_errors = true: does not apply to family compressed-map");

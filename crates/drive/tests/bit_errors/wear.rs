@@ -131,7 +131,7 @@ fn with_cache(overrides: &[(&str, &str)]) -> Drive {
         ("flash.initial_cycles", "1500"),
     ];
     pairs.extend_from_slice(overrides);
-    Drive::new(Arc::new(shipped::varied("adata-atom-50-1tb", &pairs).unwrap()), 1).unwrap()
+    Drive::new(Arc::new(shipped::varied("crucial-t500-2tb", &pairs).unwrap()), 1).unwrap()
 }
 
 #[test]

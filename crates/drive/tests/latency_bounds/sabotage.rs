@@ -33,7 +33,7 @@ fn subject(what: Sabotage) -> (&'static str, &'static [(&'static str, &'static s
         ),
         // All that the host wrote is in its cache, and at rest all dies fold it at once.
         Sabotage::JournalComesLast => (
-            "adata-atom-50-1tb",
+            "crucial-t500-2tb",
             &[
                 ("slc_cache.fold_dies", "0"),
                 ("ftl.journal_updates_per_page", "64"),
