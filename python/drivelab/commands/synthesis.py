@@ -15,7 +15,7 @@ from drivelab.text import synthesis as synthesis_text
 
 def synthesize(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help=f"{', '.join(storage_bench.TRACES)}.")
+        str, typer.Argument(metavar="NAME", help=f"{', '.join(storage_bench.traces())}.")
     ],
     out: Annotated[
         Path | None,

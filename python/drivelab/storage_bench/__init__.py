@@ -9,16 +9,16 @@ from __future__ import annotations
 # Aims are published figures, whose readings name the tests that replay these traces: figures come
 # first, whoever begins.
 import drivelab.figures  # noqa: F401
-from drivelab.storage_bench.specification import REVIEW_SEED, TRACES, Specification, find
+from drivelab.storage_bench.specification import REVIEW_SEED, Specification, find, traces
 from drivelab.storage_bench.statistics import Statistics, statistics
 from drivelab.storage_bench.synthesis import synthesise
 
 __all__ = [
     "REVIEW_SEED",
-    "TRACES",
     "Specification",
     "Statistics",
     "find",
     "statistics",
     "synthesise",
+    "traces",
 ]

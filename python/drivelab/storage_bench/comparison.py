@@ -9,7 +9,7 @@ from typing import Any
 from drivelab.figures.comparison import judge
 from drivelab.figures.published import Figure, published
 from drivelab.quantities import GB
-from drivelab.storage_bench.specification import REVIEW_SEED, SHARED, TRACES
+from drivelab.storage_bench.specification import REVIEW_SEED, SHARED, traces
 from drivelab.storage_bench.statistics import Statistics, statistics
 from drivelab.storage_bench.synthesis import synthesise
 
@@ -21,14 +21,14 @@ SHARED_YEAR = 2010
 
 @cache
 def _statistics(name: str, seed: int) -> Statistics:
-    return statistics(synthesise(TRACES[name], seed))
+    return statistics(synthesise(traces()[name], seed))
 
 
 def compare_traces(seed: int = REVIEW_SEED) -> list[Record]:
     """Every figure of kind "trace", with the synthesised value or why there is none."""
     places = {
         figure.id: (trace, statistic)
-        for trace in TRACES.values()
+        for trace in traces().values()
         for statistic, figure in trace.published().items()
     }
     shared = {figure_id: statistic for statistic, figure_id in SHARED.items()}
@@ -46,13 +46,13 @@ def compare_traces(seed: int = REVIEW_SEED) -> list[Record]:
 
 def together(seed: int = REVIEW_SEED) -> Mapping[str, float]:
     """Statistics of the traces of 2010 together; names as in `SHARED`."""
-    traces = [trace for trace in TRACES.values() if trace.year == SHARED_YEAR]
-    found = [_statistics(trace.name, seed) for trace in traces]
+    of_year = [trace for trace in traces().values() if trace.year == SHARED_YEAR]
+    found = [_statistics(trace.name, seed) for trace in of_year]
     return {
         "gb_written": sum(one.gb_written for one in found),
         "gb_moved": sum(one.gb_read + one.gb_written for one in found),
         "duration_min": sum(one.duration_min for one in found),
-        "image_gb": max(trace.image_bytes for trace in traces) / GB,
+        "image_gb": max(trace.image_bytes for trace in of_year) / GB,
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -113,20 +114,20 @@ def _specification(name: str, entry: Mapping[str, Any]) -> Specification:
     )
 
 
-def _read() -> dict[str, Specification]:
+@cache
+def traces() -> dict[str, Specification]:
+    """Every trace by its name, in the order of their years; read when first asked for, since most
+    commands load this and few need it."""
     text = resources.files("drivelab").joinpath("storage_bench", "traces.toml").read_text("utf-8")
     return {name: _specification(name, entry) for name, entry in tomllib.loads(text).items()}
 
 
-TRACES = _read()
-"""Every trace by its name, in the order of their years."""
-
-
 def find(name: str, option: str = "NAME") -> Specification:
     """The trace of this name; raises RequestError."""
-    found = TRACES.get(name.removeprefix("storage-bench-"))
+    known = traces()
+    found = known.get(name.removeprefix("storage-bench-"))
     if found is None:
         raise RequestError(
-            f'{option} "{name}" is unknown{nearest(name, TRACES)} Allowed: {", ".join(TRACES)}.'
+            f'{option} "{name}" is unknown{nearest(name, known)} Allowed: {", ".join(known)}.'
         )
     return found

@@ -10,7 +10,7 @@ from drivelab.procedures import PROCEDURES, storage_bench
 from drivelab.procedures.measured import Measured
 from drivelab.procedures.storage_bench import IDLE_CAP_NS, StorageBench, recorded
 from drivelab.progress import TaskProgress
-from drivelab.storage_bench import TRACES, find, specification, statistics, synthesise
+from drivelab.storage_bench import find, specification, statistics, synthesise, traces
 from drivelab.targets import EngineTarget
 
 SCALE = 20
@@ -26,7 +26,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> StorageBench:
         for name, aim in light.aims.items()
     }
     trace = replace(light, name="tiny", aims=aims, image_bytes=48 * 2**20)
-    monkeypatch.setitem(specification.TRACES, "tiny", trace)
+    monkeypatch.setitem(specification.traces(), "tiny", trace)
     return storage_bench._procedure("tiny")
 
 
@@ -40,7 +40,7 @@ def values(measured: Measured) -> dict[str, float | None]:
 
 def test_every_trace_is_a_test() -> None:
     assert [test.id for test in PROCEDURES.values() if test.group == "storage bench"] == [
-        f"storage-bench-{name}" for name in TRACES
+        f"storage-bench-{name}" for name in traces()
     ]
 
 

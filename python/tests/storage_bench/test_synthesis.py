@@ -5,11 +5,11 @@ import pytest
 
 from drivelab.figures.comparison import judge
 from drivelab.quantities import SECTOR_BYTES
-from drivelab.storage_bench import TRACES, find, statistics, synthesise
+from drivelab.storage_bench import find, statistics, synthesise, traces
 from drivelab.storage_bench.bursts import burst_sizes
 
 TOLERANCE = 0.01
-SEEDED = [(name, seed) for name in TRACES for seed in ((1, 2, 3) if "2010" in name else (1, 2))]
+SEEDED = [(name, seed) for name in traces() for seed in ((1, 2, 3) if "2010" in name else (1, 2))]
 
 
 @pytest.mark.parametrize(("name", "seed"), SEEDED)
@@ -59,7 +59,7 @@ def test_reads_and_writes_come_in_phases_and_hot_places_are_hot() -> None:
     assert hottest.sum() / len(found) == pytest.approx(0.6, abs=0.04)
 
 
-@pytest.mark.parametrize("name", TRACES)
+@pytest.mark.parametrize("name", traces())
 def test_bursts_hold_every_request(name: str) -> None:
     trace = find(name)
     sizes = burst_sizes(trace, np.random.Generator(np.random.PCG64(7)))
