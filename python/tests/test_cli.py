@@ -130,6 +130,16 @@ def test_commands_of_served_drives_load_nothing_of_the_laboratory() -> None:
     assert loaded.stdout == "set()\n", loaded.stderr
 
 
+def test_published_figures_are_read_by_who_needs_them() -> None:
+    code = "import drivelab.plugins; from drivelab.figures.published import published"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}; print(published.cache_info().currsize)"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "0\n", done.stderr
+
+
 def test_list_and_show_print_one_document(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["list", "--json"]) == 0
     assert MODEL_NAME in [item["name"] for item in json.loads(capsys.readouterr().out)]

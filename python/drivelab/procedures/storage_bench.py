@@ -25,7 +25,7 @@ from drivelab.progress import TaskProgress
 from drivelab.quantities import GB, KIB, MB, NS_PER_MS, NS_PER_S, derive_seed
 from drivelab.states.image import ImageCopy
 from drivelab.states.steps import settle
-from drivelab.storage_bench.specification import REVIEW_SEED, Specification, find
+from drivelab.storage_bench.specification import REVIEW_SEED, Specification, find, title
 from drivelab.storage_bench.statistics import burst_starts, statistics
 from drivelab.storage_bench.synthesis import synthesise
 from drivelab.targets import Report, Target
@@ -215,7 +215,7 @@ def _row(report: Report, direction: Direction | None) -> Row:
 def _procedure(name: str, states: tuple[str, ...] = ("new", "used")) -> StorageBench:
     return StorageBench(
         id=f"storage-bench-{name}",
-        title=find(name).title,
+        title=title(name),
         group="storage bench",
         states=states,
         trace_name=name,

@@ -115,11 +115,21 @@ def _specification(name: str, entry: Mapping[str, Any]) -> Specification:
 
 
 @cache
-def traces() -> dict[str, Specification]:
-    """Every trace by its name, in the order of their years; read when first asked for, since most
-    commands load this and few need it."""
+def _entries() -> dict[str, dict[str, Any]]:
     text = resources.files("drivelab").joinpath("storage_bench", "traces.toml").read_text("utf-8")
-    return {name: _specification(name, entry) for name, entry in tomllib.loads(text).items()}
+    return tomllib.loads(text)
+
+
+def title(name: str) -> str:
+    """What a trace is called in reports. Every command asks for it, so no published figure is read
+    for it."""
+    return str(_entries()[name]["title"])
+
+
+@cache
+def traces() -> dict[str, Specification]:
+    """Every trace by its name, in the order of their years."""
+    return {name: _specification(name, entry) for name, entry in _entries().items()}
 
 
 def find(name: str, option: str = "NAME") -> Specification:
