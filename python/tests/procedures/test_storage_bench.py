@@ -27,7 +27,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> StorageBench:
     }
     trace = replace(light, name="tiny", aims=aims, image_bytes=48 * 2**20)
     monkeypatch.setitem(specification.traces(), "tiny", trace)
-    return storage_bench._procedure("tiny")
+    return replace(storage_bench.PROCEDURES[0], id="storage-bench-tiny", trace_name="tiny")
 
 
 def run(test: StorageBench, quick: bool = False) -> Measured:
