@@ -21,16 +21,15 @@ SCALE = 16
 SPANS_GIB = (4, 64, 128, 256, 512, 931)
 """Of drives of full size."""
 UNCACHED = ("slc_cache.max_bytes", "0")
-IN_FLASH = (
-    "samsung-980-1tb",
-    "adata-atom-50-1tb",
-    "wd-black-sn770-1tb",
-    "wd-blue-sn580-1tb",
-    "lexar-nm790-2tb",
-    "hp-fx700-2tb",
-    "intel-660p-1tb",
-)
-"""Models whose map is not in memory whole."""
+
+
+def in_flash() -> list[str]:
+    """Models whose map is not in memory whole, of those with a page map."""
+    return [
+        model.name
+        for model in models.load_all()
+        if model.family == "page-map" and model.value("ftl.map_cache_bytes")
+    ]
 
 
 def write(target: EngineTarget, span_bytes: int) -> None:
@@ -70,7 +69,7 @@ def of_map(model: models.Model) -> tuple[int, float]:
 def table() -> str:
     """Mean latency by span, and what the formula of docs/nvme.md gives for more than the first."""
     rows = []
-    for name in IN_FLASH:
+    for name in in_flash():
         mapped, line_us = of_map(models.load(name))
         scale = ("scale_divisor", str(SCALE))
         target = EngineTarget(models.load(name, (UNCACHED, scale)), 1)

@@ -121,8 +121,8 @@ def _entries() -> dict[str, dict[str, Any]]:
 
 
 def title(name: str) -> str:
-    """What a trace is called in reports. Every command asks for it, so no published figure is read
-    for it."""
+    """What a trace is called in reports. Whoever loads all tests asks for it, so no published
+    figure is read for it."""
     return str(_entries()[name]["title"])
 
 
