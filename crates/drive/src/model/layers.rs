@@ -55,6 +55,18 @@ type Sheet = (String, toml::Table);
 const PART: &str = "part";
 const FLASH_PART: &str = "flash.part";
 
+/// What the parser says of a text; of numbers that TOML hasn't, which it says in words of its own types, what TOML has.
+fn in_words(error: &toml::de::Error) -> String {
+    let (text, said) = (error.to_string(), error.message());
+    let too_large = ["as i128", "as u128", "u64 value was too large", "integer number overflowed"];
+    let text = if too_large.iter().any(|words| said.contains(words)) {
+        text.replace(said, &format!("whole numbers of TOML go from {} to {}", i64::MIN, i64::MAX))
+    } else {
+        text
+    };
+    text.trim_end().to_owned()
+}
+
 impl Model {
     /// Parses a model that is written in one file. `overrides` as in [`Self::parse_layers`].
     ///
@@ -96,7 +108,7 @@ impl Model {
         let sheet = |layer: &Layer<'_>| -> Result<Sheet, ModelError> {
             let table = layer.text.parse().map_err(|error: toml::de::Error| ModelError::Syntax {
                 origin: layer.origin.to_owned(),
-                message: error.to_string().trim_end().to_owned(),
+                message: in_words(&error),
             })?;
             Ok((layer.origin.to_owned(), table))
         };
