@@ -112,7 +112,7 @@ def test_a_file_that_is_no_model_says_what_it_is(
                 ": whole numbers of TOML go from -9223372036854775808 to 9223372036854775807: "
                 f"size = {size}",
             )
-            for size in ("12345678901234567890", "-99999999999999999999", "9" * 50)
+            for size in ("12345678901234567890", "9" * 20, "-" + "9" * 20, "9" * 50)
         ),
         ("[flash]\nread_ns = -1\n", "own.toml: flash.read_ns = -1: must be"),
     ],
