@@ -1,6 +1,6 @@
 //! When a job may issue its next request: rate limits, think time, and programs that wait and compute.
 
-use drivelab_controller::SECTOR_BYTES;
+use drivelab_controller::{Op, SECTOR_BYTES};
 use drivelab_sim::Nanos;
 use drivelab_sim::time::SECOND;
 
@@ -48,7 +48,7 @@ struct Processor {
     ready_ns: Nanos,
 }
 
-/// Limits of one job.
+/// Limits of one job. A flush counts in none of them and waits for no rate, as with fio.
 #[derive(Clone, Debug)]
 pub struct Pacing {
     start_ns: Nanos,
@@ -99,8 +99,10 @@ impl Pacing {
     #[must_use]
     pub fn earliest_ns(&self, request: &Request) -> Option<Nanos> {
         let mut after_start_ns = if self.open_loop { request.delay_ns } else { 0 };
-        for rate in [&self.iops, &self.bytes].into_iter().flatten() {
-            after_start_ns = after_start_ns.max(rate.due_ns);
+        if request.op != Op::Flush {
+            for rate in [&self.iops, &self.bytes].into_iter().flatten() {
+                after_start_ns = after_start_ns.max(rate.due_ns);
+            }
         }
         let mut earliest_ns = self.start_ns.saturating_add(after_start_ns);
         if let Some(processor) = &self.processor
@@ -120,15 +122,16 @@ impl Pacing {
 
     /// A request was issued at `now_ns`.
     pub fn issued(&mut self, request: &Request, now_ns: Nanos) {
-        let bytes = u64::from(request.sector_count) * SECTOR_BYTES;
-        if let Some(rate) = &mut self.iops {
-            rate.issued(1);
-        }
-        if let Some(rate) = &mut self.bytes {
-            rate.issued(bytes);
-        }
-        if let Some(think) = &mut self.think {
-            think.left -= 1;
+        if request.op != Op::Flush {
+            if let Some(rate) = &mut self.iops {
+                rate.issued(1);
+            }
+            if let Some(rate) = &mut self.bytes {
+                rate.issued(u64::from(request.sector_count) * SECTOR_BYTES);
+            }
+            if let Some(think) = &mut self.think {
+                think.left -= 1;
+            }
         }
         if let Some(processor) = &mut self.processor {
             processor.awaited += u32::from(!request.background);

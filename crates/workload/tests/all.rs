@@ -5,6 +5,7 @@ mod busy_time;
 mod data;
 mod jobs;
 mod loops;
+mod pacing;
 mod pieces;
 mod queues;
 mod server;
