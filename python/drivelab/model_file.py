@@ -83,7 +83,7 @@ def _absent(key: str, parameter: Mapping[str, Any]) -> str:
 def _about(parameter: Mapping[str, Any]) -> str:
     unit = f", {parameter['unit']}" if parameter.get("unit") else ""
     allowed = str(parameter["allowed"]).removeprefix("a whole number ").removeprefix("a number ")
-    return f"{parameter['help']}{unit}" + (f"; {allowed}" if allowed != "text" else "")
+    return f"{parameter['help']}{unit}" + (f"; {allowed}" if allowed != "one line of text" else "")
 
 
 def _entry(key: str, parameter: Mapping[str, Any]) -> Iterator[str]:

@@ -115,6 +115,7 @@ def test_a_file_that_is_no_model_says_what_it_is(
             for size in ("12345678901234567890", "9" * 20, "-" + "9" * 20, "9" * 50)
         ),
         ("[flash]\nread_ns = -1\n", "own.toml: flash.read_ns = -1: must be"),
+        ('base = "intel-x25-m-g1-80gb"\nspare_ratio = 0.1\n', "own.toml: name is missing: name on"),
     ],
 )
 def test_a_wrong_model_file_is_named_with_the_key(

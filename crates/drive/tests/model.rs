@@ -115,6 +115,23 @@ fn a_drive_without_room_for_its_write_streams_is_refused_by_name() {
 }
 
 #[test]
+fn what_tables_show_is_one_line_and_a_month_is_one() {
+    for (key, wrong, allowed) in [
+        ("title", "\"\"", "must be one line of text"),
+        ("title", "\" \"", "must be one line of text"),
+        ("firmware", "\"a\\nb\"", "must be one line of text"),
+        ("released", "soon", "must be a year and a month, as \"2008-10\""),
+        ("released", "2024-13", "must be a year"),
+        ("released", "2024-+1", "must be a year"),
+        ("released", "2024-001", "must be a year"),
+    ] {
+        let message = set(&[(key, wrong)]).unwrap_err();
+        assert!(message.contains(&format!("{key} = ")) && message.contains(allowed), "{message}");
+    }
+    assert_eq!(set(&[("released", "2024-12")]).unwrap().text("released"), "2024-12");
+}
+
+#[test]
 fn a_layer_changes_only_what_it_says() {
     let base = text("intel-x25-m-g1-80gb");
     let top = "name = \"intel-x25-m-g1-80gb@half\"\nbase = \"intel-x25-m-g1-80gb\"\nspare_ratio = 0.5\n\
@@ -128,10 +145,16 @@ fn a_layer_changes_only_what_it_says() {
     assert_eq!(derived["raw_capacity_bytes"], 40u64 << 30);
     assert!((derived["spare_ratio"].as_f64().unwrap() - 0.5).abs() < 1e-6);
     assert_eq!(model.text("ftl.victim_selection"), "greedy");
-    let wrong =
-        [layers[0], layers[1], Layer { text: "base = \"a\"\n[ftl]\nmap_unit_byte = 1", origin: "top" }];
+    let wrong = [
+        layers[0],
+        layers[1],
+        Layer { text: "name = \"b\"\nbase = \"a\"\n[ftl]\nmap_unit_byte = 1", origin: "top" },
+    ];
     let message = Model::parse_layers(&wrong, &[]).unwrap_err().to_string();
     assert_eq!(message, "top: unknown key ftl.map_unit_byte (did you mean ftl.map_unit_bytes?)");
+    let nameless = [layers[0], layers[1], Layer { text: "base = \"a\"\nspare_ratio = 0.5", origin: "top" }];
+    let message = Model::parse_layers(&nameless, &[]).unwrap_err().to_string();
+    assert!(message.starts_with("top: name is missing"), "{message}");
 }
 
 const PAIR: &str = "name = \"pair\"\ntitle = \"Pair\"\nfamily = \"raid-0\"\nmembers = [\"one\", \"two\"]\n\

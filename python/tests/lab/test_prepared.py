@@ -40,7 +40,10 @@ def test_drives_that_differ_share_nothing(tmp_path: Path) -> None:
     assert all(other.make() is not made() for other in others)
     # Equal in every parameter, but results cite another title.
     path = tmp_path / "own.toml"
-    path.write_text(f'base = "{NAME}"\ntitle = {{ value = "Mine", source = "assumed: it is" }}\n')
+    path.write_text(
+        f'base = "{NAME}"\nname = "{NAME}"\n'
+        'title = { value = "Mine", source = "assumed: it is" }\n'
+    )
     own = dl.Drive(path, scale="1/128").prepare("filled")
     assert own.make() is not made()
     assert own.make().model.title != made().model.title

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use toml::Value;
 
+use super::texts::{is_line, is_month, is_name};
 use super::{DEFAULT, MEMBER, Model, OF_CELLS, Part, Sourced};
 use crate::error::ModelError;
 use crate::parameters::{self, Fallback, Family, Kind, SCALE_KEY};
@@ -12,18 +13,6 @@ use crate::{build, scale};
 
 /// Source of a value that `--set` gave.
 const COMMAND_LINE: &str = "command line";
-
-/// Whether a text can name a model: it becomes part of file names. `drive` or `drive@firmware`.
-fn is_name(text: &str) -> bool {
-    let plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
-    let (drive, firmware) = text.split_once('@').unwrap_or((text, "0"));
-    let inside = |letter: char| plain(letter) || letter == '.';
-    !drive.is_empty()
-        && drive.chars().all(plain)
-        && firmware.starts_with(plain)
-        && firmware.ends_with(plain)
-        && firmware.chars().all(inside)
-}
 
 /// A number with a point or an exponent that is whole, as 1e5 and 64.0, if every whole number so large has a form.
 fn whole(number: f64) -> Option<u64> {
@@ -162,6 +151,12 @@ impl Model {
             return self.lay_part(read, named, table);
         }
         read.read_table("", table, top)?;
+        // Another drive under its base's name would be taken for it in every result.
+        if table.contains_key("base")
+            && let Some(name) = self.family.find("name").filter(|name| !read.values.contains_key(name.key))
+        {
+            return Err(read.missing(name));
+        }
         if let Some(part) = &self.part
             && let Some(key) = part.keys.iter().find(|key| read.values.contains_key(*key))
         {
@@ -338,7 +333,8 @@ impl Model {
                 words.contains(&word.as_str()).then(|| word.clone().into())
             }
             (Kind::Name, Value::String(text)) => is_name(text).then(|| text.clone().into()),
-            (Kind::Text, Value::String(text)) => Some(text.clone().into()),
+            (Kind::Text, Value::String(text)) => is_line(text).then(|| text.clone().into()),
+            (Kind::Month, Value::String(text)) => is_month(text).then(|| text.clone().into()),
             (Kind::Names, Value::Array(names)) => names
                 .iter()
                 .map(|name| name.as_str().filter(|name| !name.is_empty()).map(serde_json::Value::from))
@@ -364,8 +360,7 @@ impl Model {
                 continue;
             }
             if parameter.default == Fallback::Required {
-                let origin = self.origin.clone();
-                return Err(ModelError::Missing { origin, key: parameter.key, help: parameter.help });
+                return Err(self.missing(parameter));
             }
             if let Some(value) = parameter.fallback(self.cell_of_errors()) {
                 let source =

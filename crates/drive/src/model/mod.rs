@@ -11,6 +11,7 @@
 //! (`flash.part`) and may not say otherwise what the part says; only the command line may.
 
 mod layers;
+mod texts;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::error::ModelError;
-use crate::parameters::{self, BIT_ERRORS, CELL_KEY, Fallback, Family, SCALE_KEY};
+use crate::parameters::{self, BIT_ERRORS, CELL_KEY, Fallback, Family, Parameter, SCALE_KEY};
 pub use layers::Layer;
 
 /// Section and prefix of what an array's model says about its members.
@@ -106,6 +107,10 @@ impl Model {
 
     fn unknown(&self, key: &str, nearest: Option<String>) -> ModelError {
         ModelError::UnknownKey { origin: self.origin.clone(), key: key.to_owned(), nearest }
+    }
+
+    fn missing(&self, parameter: &Parameter) -> ModelError {
+        ModelError::Missing { origin: self.origin.clone(), key: parameter.key, help: parameter.help }
     }
 
     pub(crate) fn bad(&self, key: &str, value: &str, allowed: &str) -> ModelError {

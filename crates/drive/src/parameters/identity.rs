@@ -2,7 +2,7 @@
 
 use super::family::FAMILY_WORDS;
 use super::row::Fallback::{Absent, Required, Word};
-use super::row::Kind::{Choice, Integer, Name, Real, Text};
+use super::row::Kind::{Choice, Integer, Month, Name, Real, Text};
 use super::row::{Parameter, row};
 
 /// The parameter.
@@ -19,7 +19,7 @@ pub(super) const IDENTITY: &[Parameter] = &[
         Word("page-map"),
         "what kind of drive, named by its mapping scheme",
     ),
-    row("released", "", Text, Absent, "year and month of release"),
+    row("released", "", Month, Absent, "year and month of release"),
     row("controller_name", "", Text, Absent, "name of the controller chip"),
     row("firmware", "", Text, Absent, "firmware that the parameters describe"),
     row("price_usd", "USD", Real(0.0, 1e6), Absent, "price when reviewed"),

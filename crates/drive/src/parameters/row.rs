@@ -1,6 +1,6 @@
 //! One parameter: a row of a table.
 
-use Kind::{Boolean, Choice, Integer, Name, Names, Real, Text};
+use Kind::{Boolean, Choice, Integer, Month, Name, Names, Real, Text};
 
 /// Type and range of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,8 +15,10 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// Lower case letters, digits and hyphens.
     Name,
-    /// Free text.
+    /// One line of text.
     Text,
+    /// A year and a month, as 2008-10.
+    Month,
     /// A list of texts, at least one.
     Names,
 }
@@ -130,7 +132,8 @@ impl Kind {
                 "must be lower case letters, digits and hyphens, with a firmware after @ if it is a variant"
                     .to_owned()
             }
-            Text => "must be text".to_owned(),
+            Text => "must be one line of text".to_owned(),
+            Month => "must be a year and a month, as \"2008-10\"".to_owned(),
             Names => "must be a list of names, at least one".to_owned(),
         }
     }

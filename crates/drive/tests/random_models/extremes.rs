@@ -31,7 +31,7 @@ fn value(random: &mut Random, kind: Kind) -> Option<String> {
         Kind::Real(least, most) => random.one(&[least, most, 1e-9, 0.07, 1.0, 99.0]).to_string(),
         Kind::Boolean => random.one(&["true", "false"]).to_owned(),
         Kind::Choice(words) => random.one(words).to_owned(),
-        Kind::Name | Kind::Text | Kind::Names => return None,
+        Kind::Name | Kind::Text | Kind::Month | Kind::Names => return None,
     })
 }
 
