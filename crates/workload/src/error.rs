@@ -44,6 +44,15 @@ pub enum WorkloadError {
     /// Somebody called [`crate::Progress::cancel`].
     #[error("cancelled")]
     Cancelled,
+    /// A job is to last for a time, and the drive answers it at once for ever.
+    #[error(
+        "job '{job}': lasts for a time (runtime, or a ramp), and the drive answers its requests in no time, so that none \
+         passes; on this drive a job ends by its bytes, without a ramp"
+    )]
+    Timeless {
+        /// The job's name.
+        job: String,
+    },
     /// The drive refused a command that the runner believed to be right.
     #[error("the drive refused a command: {0}")]
     Refused(#[from] CommandError),

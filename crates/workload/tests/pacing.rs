@@ -4,6 +4,7 @@ use crate::loops::{SECTORS, go, job};
 use crate::server::Server;
 use drivelab_controller::Op;
 use drivelab_workload::job::Rw;
+use drivelab_workload::{Progress, run};
 
 #[test]
 fn rates_are_kept_exactly() {
@@ -54,4 +55,18 @@ fn flushes_count_in_no_limit() {
     assert_eq!(writes.len(), 3);
     assert_eq!(writes[1], 200, "no pause after one write and its flush");
     assert!(writes[2] >= 1300, "a pause after two writes: {writes:?}");
+}
+
+#[test]
+fn a_time_that_never_comes_is_told_and_many_requests_at_one_instant_are_none() {
+    let ideal = || Server::new(SECTORS, 32, 32, 0);
+    let mut job = job(Rw::Read, 32, 1 << 26);
+    let report = go(&mut ideal(), vec![job.clone()]);
+    assert_eq!((report.jobs[0].read.ios, report.end_ns), (1 << 26, 0), "ended by its bytes");
+    for (ramp_ns, time_based) in [(1_000_000_000, false), (0, true)] {
+        (job.ramp_ns, job.time_based, job.runtime_ns) =
+            (ramp_ns, time_based, time_based.then_some(1_000_000_000));
+        let error = run(&mut ideal(), &[job.clone().into()], &Progress::new()).unwrap_err();
+        assert!(error.to_string().starts_with("job 'test': lasts for a time"), "{error}");
+    }
 }

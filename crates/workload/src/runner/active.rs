@@ -65,6 +65,10 @@ pub(super) enum May {
     Rest,
 }
 
+/// Requests at one instant before a job that waits for time is given up: more than an ideal drive of 80 GB answers from
+/// its map before it first touches its flash.
+const TIMELESS_REQUESTS: u64 = 1 << 25;
+
 /// What a job may do, and which request that is about. Beside each other: an enum with a request inside is written down
 /// piece by piece and read as a whole at once, which stalls the processor.
 pub(super) struct Turn {
@@ -103,6 +107,8 @@ pub(super) struct ActiveJob<'a> {
     stop_ns: Nanos,
     issued_bytes: u64,
     issued_count: u64,
+    /// What that was when the clock was first seen to stand as it does.
+    issued_before_now: u64,
     /// Applies from `measure_start_ns` on.
     byte_limit: u64,
     /// Tags without a request.
@@ -157,6 +163,7 @@ impl<'a> ActiveJob<'a> {
                 .map_or(Nanos::MAX, |runtime_ns| measure_start_ns.saturating_add(runtime_ns)),
             issued_bytes: 0,
             issued_count: 0,
+            issued_before_now: 0,
             byte_limit,
             // Popped from the end: lowest tag first.
             free: tags.rev().collect(),
@@ -340,6 +347,19 @@ impl<'a> ActiveJob<'a> {
         self.started && self.stop_ns == 0
     }
 
+    /// The clock has moved since the host last looked at it.
+    pub(super) fn note_time(&mut self) {
+        self.issued_before_now = self.issued_count;
+    }
+
+    /// Whether the job has had so many requests answered at this instant that the time which alone can end it, or its
+    /// ramp, will not come.
+    pub(super) fn waits_for_ever(&self) -> bool {
+        let by_time =
+            matches!(self.source, Source::Generated(_)) && (!self.measuring || self.byte_limit == u64::MAX);
+        by_time && !self.has_ended() && self.issued_count - self.issued_before_now > TIMELESS_REQUESTS
+    }
+
     /// Share of the job that is done.
     pub(super) fn fraction(&self, now_ns: Nanos) -> f64 {
         if self.has_ended() {
@@ -356,6 +376,10 @@ impl<'a> ActiveJob<'a> {
             Source::Replay(replay) => share(self.issued_count, replay.len() as u64),
         };
         time.max(bytes).max(count).min(1.0)
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.job.name
     }
 
     pub(super) fn report(&self) -> JobReport {

@@ -33,8 +33,6 @@ use active::ActiveJob;
 use splitting::Splitting;
 use waiting::Waiting;
 
-/// Looks at a clock that stands still before a run is given up. An ideal drive may answer many requests in no time.
-const TIMELESS_LOOKS: u32 = 20_000;
 /// Completion turns between looks at the progress object.
 const TURNS_PER_LOOK: u64 = 4096;
 /// Of a slot without a request.
@@ -144,7 +142,6 @@ pub struct Run<'a> {
     done: Vec<Completion>,
     turns: u64,
     looked_ns: Nanos,
-    timeless_looks: u32,
 }
 
 impl<'a> Run<'a> {
@@ -192,7 +189,6 @@ impl<'a> Run<'a> {
             done: Vec::with_capacity(queue_depth as usize),
             turns: 0,
             looked_ns: now_ns,
-            timeless_looks: 0,
         };
         run.wake(device, now_ns);
         run.sample(device, now_ns);
@@ -203,8 +199,8 @@ impl<'a> Run<'a> {
     /// is what it returns. Then the drive is left at the time of the last completion.
     ///
     /// # Errors
-    /// [`WorkloadError::Cancelled`] if asked to stop, [`WorkloadError::Refused`] and [`WorkloadError::Misbehaved`] if
-    /// the drive breaks its interface. Requests in flight are completed first; the run can't go on.
+    /// [`WorkloadError::Cancelled`] if asked to stop, [`WorkloadError::Timeless`] for a job whose time never comes,
+    /// [`WorkloadError::Refused`] and [`WorkloadError::Misbehaved`] if the drive breaks its interface. Requests in flight are completed first; the run can't go on.
     pub fn advance<D: Device + Meters>(
         &mut self,
         device: &mut D,
@@ -288,12 +284,12 @@ impl<'a> Run<'a> {
 
     /// Says how far the run is, and hears whether it shall go on.
     fn look(&mut self, now_ns: Nanos, progress: &Progress) -> Result<(), WorkloadError> {
-        self.timeless_looks = if now_ns == self.looked_ns { self.timeless_looks + 1 } else { 0 };
-        self.looked_ns = now_ns;
-        if self.timeless_looks > TIMELESS_LOOKS && self.jobs.iter().any(|job| job.fraction(now_ns) < 1.0) {
-            let message = "the drive answers these requests in no time, so a time limit never comes";
-            return Err(WorkloadError::Misbehaved(message.to_owned()));
+        if now_ns != self.looked_ns {
+            self.jobs.iter_mut().for_each(ActiveJob::note_time);
+        } else if let Some(job) = self.jobs.iter().find(|job| job.waits_for_ever()) {
+            return Err(WorkloadError::Timeless { job: job.name().to_owned() });
         }
+        self.looked_ns = now_ns;
         if progress.is_cancelled() {
             return Err(WorkloadError::Cancelled);
         }
