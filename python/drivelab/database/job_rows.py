@@ -196,7 +196,7 @@ def _fio_measurement(job: Record, direction: str) -> Iterator[Row]:
         "ios": part["total_ios"],
         "bytes": part["io_bytes"],
         "iops": part["iops"],
-        "mib_per_s": part["bw_bytes"] / MIB,
+        "mib_per_s": None if part["bw_bytes"] is None else part["bw_bytes"] / MIB,
         **latencies({key: _us(part["lat_ns"][key]) for key in TIMES}),
         "write_amplification": part["drivelab"]["write_amplification"],
         "flash_program_bytes": part["drivelab"]["flash_write_bytes"],

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from drivelab.errors import RequestError, nearest
 from drivelab.fio import buffers, logs, steady, units
-from drivelab.fio.options import ALIASES, IGNORED, INSTEAD
+from drivelab.fio.options import ALIASES, IGNORED, INSTEAD, OPPOSITES
 from drivelab.fio.readers import DEFAULT_SIZES, READERS, one_of
 from drivelab.fio.sections import Option, Section, read_sections
 from drivelab.quantities import SECTOR_BYTES, derive_seed
@@ -134,7 +134,7 @@ class _SectionReader:
         self._data = data
         self._options: dict[str, Option] = {}
         for option in (*section.inherited, *section.own):
-            self._options[ALIASES.get(option.name, option.name)] = option
+            self._take(option)
         for name, option in self._options.items():
             if name not in READERS and name not in IGNORED:
                 raise self._unknown(option)
@@ -145,6 +145,13 @@ class _SectionReader:
         self.clones = self.value("numjobs", lambda text: units.whole_number(text, 1, JOBS_MAX), 1)
         self.stonewall = self.value("stonewall", units.flag, False)
         self.ignored = {name: IGNORED[name] for name in self._options if IGNORED.get(name)}
+
+    def _take(self, option: Option) -> None:
+        """Of an option that is said again the later counts, and of two that mean one, as in fio."""
+        name = ALIASES.get(option.name, option.name)
+        for other in (name, OPPOSITES.get(name, name)):
+            self._options.pop(other, None)
+        self._options[name] = option
 
     def _unknown(self, option: Option) -> RequestError:
         known = option_names()
@@ -229,6 +236,8 @@ class _SectionReader:
             if not random and self.has(name):
                 raise self.wrong(name, "only jobs with a random rw")
         if fields.get("time_based") and not fields.get("runtime_ns"):
+            if self.has("runtime"):
+                raise self.wrong("runtime", "more than 0 together with time_based")
             raise self.wrong("time_based", "0, or 1 together with a runtime")
         one_size = all(
             len(fields.get(key) or (None,)) == 1
@@ -254,7 +263,9 @@ class _SectionReader:
 
     def _check_region(self, fields: dict[str, Any]) -> None:
         offset, span = fields.get("offset_bytes", 0), fields["span_bytes"]
-        if offset + span > self.capacity_bytes or span == 0:
+        if span == 0:
+            raise self._empty_region()
+        if offset + span > self.capacity_bytes:
             names = ("offset", "size") if offset >= self.capacity_bytes else ("size", "offset")
             places = [self._options[name].origin for name in names if self.has(name)]
             raise RequestError(
@@ -266,6 +277,13 @@ class _SectionReader:
             if value % SECTOR_BYTES and self.has(name):
                 raise self.wrong(name, f"multiples of {SECTOR_BYTES} bytes")
         self._check_blocks(fields, span)
+
+    def _empty_region(self) -> RequestError:
+        """The error for a region without a byte: of a size of 0, or behind the drive's last."""
+        if self.has("size"):
+            return self.wrong("size", f"{SECTOR_BYTES} bytes or more")
+        last = self.capacity_bytes - SECTOR_BYTES
+        return self.wrong("offset", f"up to {last} bytes, which leaves a sector of the drive")
 
     def _check_blocks(self, fields: dict[str, Any], span: int) -> None:
         """Raises RequestError for a block that doesn't fit into the region."""

@@ -15,6 +15,8 @@ MODES = {
     "readwrite": "rw",
     "randrw": "randrw",
 }
+OPPOSITES = {"rwmixread": "rwmixwrite", "rwmixwrite": "rwmixread"}
+"""Options that say one thing from two sides."""
 ALIASES = {
     "readwrite": "rw",
     "blocksize": "bs",

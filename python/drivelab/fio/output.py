@@ -228,14 +228,16 @@ def _direction(job: FioJob, measured: Mapping[str, Any], group_bytes_per_s: floa
     whole = measured["runtime_ns"] // series["interval_ns"]
     rates = _samples([count / KIB / interval_s for count in series["bytes"][:whole]], measured)
     iops = _samples([count / interval_s for count in series["ios"][:whole]], measured)
+    # fio's 0 of a direction without requests; null of requests that took no time.
+    timeless = measured["ios"] and measured["iops"] is None
     bytes_per_s = measured["bytes_per_s"] or 0.0
     share = 100 * bytes_per_s / group_bytes_per_s if group_bytes_per_s else None
     return {
         "io_bytes": measured["bytes"],
         "io_kbytes": measured["bytes"] // KIB,
-        "bw_bytes": round(bytes_per_s),
-        "bw": int(bytes_per_s / KIB),
-        "iops": measured["iops"] or 0.0,
+        "bw_bytes": None if timeless else round(bytes_per_s),
+        "bw": None if timeless else int(bytes_per_s / KIB),
+        "iops": None if timeless else measured["iops"] or 0.0,
         "runtime": measured["runtime_ns"] // NS_PER_MS if measured["ios"] else 0,
         "total_ios": measured["ios"],
         "short_ios": 0,

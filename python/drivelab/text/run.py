@@ -17,6 +17,7 @@ Record = Mapping[str, Any]
 TIMES = ("mean ms", "99 % ms", "99.99 % ms", "max ms")
 FLASH = ("WA", "flash MiB", "erases")
 CHANGING = ("write", "trim")
+BACKGROUND = "drive in background"
 UNKNOWN = number(None)
 
 
@@ -91,9 +92,13 @@ def _group_rows(document: Record, group: Record, has_flash: bool) -> list[tuple[
         found = [_row(document, index, direction) for direction in DIRECTIONS]
         found.append(_flush_row(document, index))
         shown += [row for row in found if row is not None]
-    if has_flash and sum(row[1] in CHANGING for row in shown) > 1:
+    changing = sum(row[1] in CHANGING for row in shown)
+    # Beside jobs that only read the drive may go on with what was written before.
+    in_background = not changing and (group["flash_write_bytes"] or group["erases"])
+    if has_flash and (changing > 1 or in_background):
+        name = BACKGROUND if in_background else f"{len(jobs)} jobs together"
         blanks = ("",) * (2 + len(TIMES))
-        shown.append((f"{len(jobs)} jobs together", "", *blanks, *_flash_cells(group)))
+        shown.append((name, "", *blanks, *_flash_cells(group)))
     return shown
 
 
@@ -103,9 +108,11 @@ def _steady_lines(document: Record) -> Iterator[str]:
         if found := job.get("steadystate"):
             word = "attained" if found["attained"] else "not attained"
             told = "" if found["criterion"] is None else f": {found['criterion']}"
+            criterion, _, limit = found["ss"].partition(":")
+            percent = "%" if limit.endswith("%") else ""
+            wanted = f"{criterion}:{number(float(limit.removesuffix('%')))}{percent}"
             yield (
-                f"{job['jobname']}: steadystate {found['ss']} over {found['duration']} s "
-                f"{word}{told}"
+                f"{job['jobname']}: steadystate {wanted} over {found['duration']} s {word}{told}"
             )
     verdicts = _verdicts(document)
     for place, found in enumerate(verdicts, start=1):
@@ -180,7 +187,9 @@ def _cells(document: Record, index: int, direction: str) -> Iterator[str]:
         ),
         {},
     )
-    for key, value in (("mib_per_s", part["bw_bytes"] / MIB), ("iops", part["iops"])):
+    rate = part["bw_bytes"]
+    mib_per_s = None if rate is None else rate / MIB
+    for key, value in (("mib_per_s", mib_per_s), ("iops", part["iops"])):
         single = None if repeats else value
         yield spread(numbers.get(key, {}).get("mean", single), {"repeats": numbers}, key)
     for key, ns in zip(CELLS, _times_ns(part["clat_ns"]), strict=True):

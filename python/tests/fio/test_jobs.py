@@ -134,6 +134,14 @@ def test_times_have_fios_default_units(tmp_path: Path) -> None:
     assert job.start_ns == NS_PER_S
 
 
+def test_of_what_is_said_again_the_later_counts(tmp_path: Path) -> None:
+    """As in fio, whose manual says of the two mixes that the latter overrides the first."""
+    job = only(tmp_path, "[a]\nrw=read\nrwmixread=10\nrw=randrw\nrwmixwrite=20\n").job
+    assert (job.rw, job.read_percent) == ("randrw", 80)
+    job = only(tmp_path, "[global]\nrwmixwrite=20\n[a]\nrw=randrw\nrwmixread=10\n").job
+    assert job.read_percent == 10
+
+
 def test_a_runtime_of_0_is_no_limit(tmp_path: Path) -> None:
     assert only(tmp_path, "[a]\nrw=read\nruntime=0\n").job.runtime_ns is None
 

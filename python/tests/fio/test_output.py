@@ -298,6 +298,36 @@ def test_reads_beside_throttled_writes_are_as_fast_as_beside_the_same_writes_unt
     assert reads == pytest.approx(unthrottled, rel=0.1)
 
 
+def test_what_the_drive_writes_beside_reads_is_in_the_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Erases of the rows add up to those of the run: a drive goes on cleaning while it is read."""
+    file = tmp_path / "reads.fio"
+    text = "[write]\nrw=randwrite\nbs=4k\nio_size=64m\nsize=512m\niodepth=32\nnorandommap\n"
+    file.write_text(text + "[read]\nstonewall\nrw=randread\nbs=4k\nio_size=16m\nsize=512m\n")
+    words = ["run", str(file), "--drive", "crucial-t500-2tb", "--scale", "1/128", "--state", "used"]
+    assert cli.run([*words, "--json"]) == 0
+    groups = json.loads(capsys.readouterr().out)["drivelab"]["groups"]
+    assert groups[1]["flash_write_bytes"] > 0
+    assert cli.run(words) == 0
+    table = capsys.readouterr().out.splitlines()
+    [row] = [line.split() for line in table if line.startswith("drive in background")]
+    assert row[-1] == str(groups[1]["erases"])
+    assert float(row[-2]) == pytest.approx(groups[1]["flash_write_bytes"] / 2**20, rel=0.01)
+
+
+def test_requests_in_no_time_have_no_rate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "at-once.fio"
+    file.write_text("[a]\nrw=read\nbs=4k\n")
+    assert cli.run(["run", str(file), "--drive", "hypothetical", "--json"]) == 0
+    [job] = json.loads(capsys.readouterr().out)["jobs"]
+    assert job["read"]["total_ios"] == 5
+    assert [job["read"][key] for key in ("bw_bytes", "bw", "iops")] == [None] * 3
+    assert job["write"]["iops"] == 0
+
+
 def test_the_table_says_what_flushes_took(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
