@@ -30,6 +30,8 @@ class TestTraits:
     __test__ = False  # no test of pytest's
 
     pattern: Pattern = ""
+    place: str = ""
+    """Where on the drive its requests go, as a phrase, if not from its beginning on."""
     open: bool = False
     """Whether the rankings of many drives show it at once; the others open on demand."""
     headline: bool = False

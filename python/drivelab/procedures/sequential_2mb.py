@@ -49,6 +49,7 @@ PROCEDURES = (
             states=WRITTEN_STATES if direction == "read" else ("new", "used"),
             duration_s=60,
             default_for=("disk",),
+            traits=TestTraits(pattern="sequential", place="at the end of the drive"),
         )
         for direction in ("read", "write")
     ),

@@ -108,7 +108,7 @@ def work(test: Stream) -> str:
         "pass": "sequential ",
     }
     block = "" if test.block_bytes is None else q.size(test.block_bytes) + " "
-    return f"{pattern.get(streams.pattern(test), '')}{block}{kind}"
+    return f"{pattern.get(streams.pattern(test), '')}{block}{kind}{_place(test)}"
 
 
 def does(test: Stream) -> str:
@@ -116,10 +116,16 @@ def does(test: Stream) -> str:
     verb = "writes" if test.writes else "reads"
     block = "" if test.block_bytes is None else f" {q.size(test.block_bytes)}"
     if streams.pattern(test) == "sequential":
-        return f"{verb} sequentially"
+        return f"{verb} sequentially{_place(test)}"
     if streams.pattern(test) == "pass":
         return f"{verb} all its blocks in a row"
     return f"{verb} random{block} blocks" if block else f"{verb} at random"
+
+
+def _place(test: Stream) -> str:
+    """Where on the drive, if a test says so, after a space."""
+    place = streams.declared(test).place
+    return f" {place}" if place else ""
 
 
 def rates(test: Stream) -> str:

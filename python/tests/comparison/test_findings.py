@@ -20,6 +20,19 @@ def test_findings_are_words_about_the_largest_difference() -> None:
     assert len(sentences) <= 12
 
 
+def test_what_is_measured_at_the_drives_end_is_said_to_be() -> None:
+    """Its rate says nothing of the rest of the drive."""
+    tests = [
+        documents.stream(name, "used", "sequential-write-2m-end", rate=rate, direction="write")
+        for name, rate in (("a", 10.0), ("b", 40.0))
+    ]
+    found = compare([Source("review", documents.review(*tests))], "").findings
+    sentences = [finding.sentence.replace(NBSP, " ") for finding in found]
+    assert (
+        "Drive B writes sequentially at the end of the drive 4.0 times as fast as Drive A (used)."
+    ) in sentences
+
+
 def rated(*rates: tuple[float, ...]) -> Comparison:
     """Drives of these throughputs, each in a write and as many reads as there are rates."""
     tests = [
