@@ -11,7 +11,7 @@ from drivelab.errors import RequestError
 from drivelab.model import Model
 from drivelab.progress import TaskProgress
 from drivelab.targets import EngineTarget, Target
-from drivelab.targets.fio import RealDrive, Wish, is_real
+from drivelab.targets.fio import PREFIX, RealDrive, Wish, is_real
 
 
 class Subject(Protocol):
@@ -84,8 +84,14 @@ def check_wish(names: Sequence[str], wish: Wish, plan_only: bool) -> None:
         "--plan": plan_only,
     }
     used = [option for option, value in given.items() if value]
-    if used and not any(map(is_real, names)):
+    real = [name.removeprefix(PREFIX) for name in names if is_real(name)]
+    if used and not real:
         raise RequestError(f"{used[0]}: counts for drives fio:... only, not for models")
+    for name in wish.destroy:
+        if name not in real:
+            raise RequestError(
+                f"--destroy {name}: none of the drives has that name; allowed: {', '.join(real)}"
+            )
 
 
 def can_be_copied(subject: Subject) -> bool:

@@ -34,7 +34,13 @@ def of_words(kind: str, words: Sequence[str]) -> Request:
         raise RequestError(
             f'KIND "{kind}" is unknown{nearest(kind, known)} Allowed: {", ".join(known)}.'
         )
-    table = faults.parse({"kind": kind, **dict(map(_pair, words))}, "fault")
+    given: dict[str, Any] = {"kind": kind}
+    for word in words:
+        key, value = _pair(word)
+        if key in given:
+            raise RequestError(f'"{word}": {key} is given twice')
+        given[key] = value
+    table = faults.parse(given, "fault")
     if table == {"kind": POWER_CUT}:
         return {"command": POWER_CUT}
     return {"command": "fault", "fault": table}

@@ -244,7 +244,10 @@ def test_a_file_of_one_s_own_is_held_to_the_spare_area_that_it_states(
     own.write_text(model_file.text("intel-x25-m-g1-80gb", ()), encoding="utf-8")
     assert shown(capsys, str(own))[1] == ""
     # What stands on a model that comes along is held to that one.
-    based = 'base = "corsair-force-gs-240gb"\nname = "own"\npower.idle_mw = { value = 61, source = "measured" }\n'
+    based = (
+        'base = "corsair-force-gs-240gb"\nname = "own"\n'
+        'power.idle_mw = { value = 61, source = "measured" }\n'
+    )
     own.write_text(based, encoding="utf-8")
     assert shown(capsys, str(own))[1] == ""
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drivelab.errors import RequestError
-from drivelab.served import faults, image
+from drivelab.served import fault_request, faults, image
 
 PLAN = """
 seed = 7
@@ -104,6 +104,14 @@ def test_a_wrong_plan_is_refused_with_what_is_allowed(
 def test_a_plan_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="can't read it"):
         faults.read_plan(tmp_path / "none.toml")
+
+
+def test_a_key_given_twice_is_refused() -> None:
+    words = ("offset_bytes=4k", "at_command=1", "offset_bytes=8k")
+    with pytest.raises(RequestError, match='"offset_bytes=8k": offset_bytes is given twice'):
+        fault_request.of_words("read-error", words)
+    with pytest.raises(RequestError, match="kind is given twice"):
+        fault_request.of_words("read-error", ("kind=power-cut",))
 
 
 def test_every_key_belongs_to_a_kind_and_says_what_it_is() -> None:

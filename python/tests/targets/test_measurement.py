@@ -43,6 +43,15 @@ def test_amounts_rates_and_latencies_are_those_that_fio_states() -> None:
     assert report["flush"]["count"] == 4
 
 
+def test_no_percentile_is_above_the_longest_latency() -> None:
+    """fio tells the middle of a bin that the longest may lie below."""
+    found = measurement.latency_report(
+        {"N": 2, "min": 10, "max": 1000, "mean": 505, "stddev": 1, "percentile": {"99.9": 1004}}
+    )
+    assert found is not None
+    assert found["percentiles"] == {"99.9": 1000}
+
+
 def test_what_did_not_happen_is_nothing_and_not_zero() -> None:
     trim = recorded(mixed())["trim"]
     assert trim["ios"] == 0

@@ -118,6 +118,18 @@ def test_a_plan_needs_no_consent_and_says_what_would_be_lost(
     assert path.read_bytes() == b"x" * 2**25
 
 
+def test_a_consent_to_something_else_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where no consent is needed: whoever wrote it meant another drive."""
+    new = tmp_path / "new"
+    words = ["review", f"fio:{new}", "--size", "1m", "--buffered", "--destroy", f"{new}2"]
+    assert cli.run([*words, "--tests", "as-ssd-write", "--states", "new"]) == 2
+    said = capsys.readouterr().err
+    assert f"--destroy {new}2: none of the drives has that name; allowed: {new}" in said
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("folder", "is_on_ata"),
     [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from drivelab.targets.fio.drive import RealDrive, is_real
-from drivelab.targets.fio.place import Wish
+from drivelab.targets.fio.place import PREFIX, Wish
 from drivelab.targets.fio.target import FioTarget
 
-__all__ = ["FioTarget", "RealDrive", "Wish", "is_real"]
+__all__ = ["PREFIX", "FioTarget", "RealDrive", "Wish", "is_real"]

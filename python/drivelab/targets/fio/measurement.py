@@ -103,13 +103,17 @@ def latency_report(measured: Mapping[str, Any]) -> Record | None:
     count = int(measured.get("N", sum(bins.values())))
     if not count:
         return None
+    longest = int(measured["max"])
     return {
         "min": int(measured["min"]),
-        "max": int(measured["max"]),
+        "max": longest,
         "mean": float(measured["mean"]),
         "stddev": float(measured["stddev"]),
         "count": count,
-        "percentiles": dict(measured.get("percentile", {})),
+        # fio tells a percentile by the middle of its bin, which may lie above all that is in it.
+        "percentiles": {
+            key: min(ns, longest) for key, ns in measured.get("percentile", {}).items()
+        },
         "bins": [[ns, bins[ns]] for ns in sorted(bins)],
     }
 
