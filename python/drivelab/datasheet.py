@@ -26,7 +26,8 @@ class Fact:
     key: str
     """As in JSON; its unit is part of it."""
     title: str
-    value: float
+    value: float | None
+    """None: no limit."""
     unit: str
     why: str
     """What it follows from."""
@@ -34,7 +35,7 @@ class Fact:
     @property
     def text(self) -> str:
         """Value and unit as people read them."""
-        return f"{number(self.value)} {self.unit}".rstrip()
+        return "no limit" if self.value is None else f"{number(self.value)} {self.unit}".rstrip()
 
 
 def facts(model: Model) -> list[Fact]:
@@ -154,11 +155,11 @@ def _writes(flash: _Flash, model: Model) -> list[Fact]:
 
 def _shared(flash: _Flash, model: Model) -> list[Fact]:
     """What all dies share."""
-    found = []
+    bus, why = None, "flash.bus_bytes_per_s = 0: they take no time"
     if flash.bus_bytes_per_s:
         bus = flash.channels * flash.bus_bytes_per_s / flash.coded / MB
         why = f"{flash.channels} of {flash.bus_bytes_per_s / MB:g} MB/s, less out-of-band bytes"
-        found.append(Fact("bus_mb_per_s", "Buses to the flash", bus, "MB/s", why))
+    found = [Fact("bus_mb_per_s", "Buses to the flash", bus, "MB/s", why)]
     for way in ("read", "write"):
         path = _number(model, f"controller.{way}_path_bytes_per_s")
         if path:
@@ -168,7 +169,10 @@ def _shared(flash: _Flash, model: Model) -> list[Fact]:
             )
     link = _number(model, "link.bytes_per_s")
     frame = _number(model, "link.frame_bytes")
-    if link and frame:
+    if not link:
+        why = "link.bytes_per_s = 0: it takes no time"
+        found.append(Fact("link_mb_per_s", "Link", None, "MB/s", why))
+    elif frame:
         frame_ns = frame / link * NS_PER_S + _number(model, "link.frame_overhead_ns")
         ways = "each direction" if model.value("link.full_duplex") else "one direction at a time"
         rate = frame / frame_ns * NS_PER_S / MB
@@ -225,7 +229,7 @@ def _cache(model: Model) -> list[Fact]:
     bits = CELL_BITS[str(model.value("flash.cell"))]
     why = f"{static / GB:.4g} GB of them always; a byte takes {bits} of native flash"
     if whole < 0.99 * asked:
-        why += f"; all that the flash has room for, of {asked / GB:.4g} GB"
+        why += f"; all that the flash has room for, of {number(asked / GB)} GB"
     return [Fact("slc_cache_gb", "SLC cache, empty drive", whole / GB, "GB", why)]
 
 

@@ -44,6 +44,9 @@ SHOWN_MAX = 3
 """Words that are suggested, where several are as near."""
 NEAR, BEGINS_NEAR = 0.5, 0.75
 """How alike a word must be to a known one, and to the beginning of one, as difflib counts."""
+WORD_MIN = 2
+"""Letters of a word that something is suggested for: with a single one, whatever it is, many names
+begin."""
 INSIDE_MIN = 4
 """Letters of a word that is looked for inside of names: shorter ones are in many by chance."""
 
@@ -53,13 +56,15 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
     >>> nearest("fifp", ["greedy", "fifo"])
     '; did you mean "fifo"?'
+    >>> nearest("g", ["greedy", "fifo"])
+    '.'
     >>> drives = ["intel-x25-v-40gb", "intel-x25-m-g2-80gb", "intel-x25-m-g1-80gb"]
     >>> nearest("intel-x25m", drives)
     '; did you mean "intel-x25-m-g1-80gb" or "intel-x25-m-g2-80gb"?'
     >>> nearest("intel-x25-m-g9", drives) == nearest("intel-x25m", drives)
     True
     """
-    names = list(dict.fromkeys(known))
+    names = list(dict.fromkeys(known)) if len(word) >= WORD_MIN else []
     # Who left out dashes, or the end of a name, meant one that begins like that; who left out its
     # beginning, too, one that has it inside.
     bare = _bare(word)

@@ -264,7 +264,9 @@ def scale_divisor(text: object, option: str = "--scale") -> str:
         raise RequestError(f'{option} = {text!r}: expected a text 1/N, e.g. {option}="1/64"')
     one, slash, divisor = text.partition("/")
     if (one.strip(), slash) != ("1", "/") or not divisor.strip().isdecimal() or not int(divisor):
-        raise RequestError(f'{option} "{text}": expected 1/N, e.g. {option} 1/64')
+        raise RequestError(
+            f'{option} "{text}": expected 1/N, N a whole number from 1 on, e.g. {option} 1/64'
+        )
     return str(int(divisor))
 
 

@@ -17,6 +17,8 @@ SHOWN_LETTERS = 60
 def checked(what: str, path: str | os.PathLike[str]) -> Path:
     """The path; raises RequestError for one that no file can have. `what` is the option's name."""
     text = os.fspath(path)
+    if not text:
+        raise RequestError(f'{what} "": allowed: the name of a file')
     if "\0" in text:
         raise RequestError(f"{what} {_shown(text)}: allowed: names without a NUL character")
     try:

@@ -68,11 +68,20 @@ def test_the_limits_of_a_drive_are_what_its_parts_multiply_to() -> None:
     assert found["slc_cache_gb"] == pytest.approx(730.0, abs=0.1)
 
 
+def test_what_takes_no_time_is_said_to_be_no_limit() -> None:
+    rates = [("link.bytes_per_s", "0"), ("flash.bus_bytes_per_s", "0")]
+    found = {fact.key: fact for fact in datasheet.facts(model.load("intel-x25-m-g1-80gb", rates))}
+    for key, rate in (("link_mb_per_s", rates[0]), ("bus_mb_per_s", rates[1])):
+        assert (found[key].value, found[key].text) == (None, "no limit")
+        assert found[key].why.startswith(f"{rate[0]} = 0: ")
+
+
 def test_every_model_has_facts_or_is_no_flash_drive() -> None:
     for item in model.load_all():
         found = datasheet.facts(item)
         assert bool(found) != (item.family in ("hard-disk", "raid-0")), item.name
-        assert all(fact.value > 0 and fact.title and fact.why for fact in found), item.name
+        assert all(fact.value is None or fact.value > 0 for fact in found), item.name
+        assert all(fact.title and fact.why for fact in found), item.name
         assert len({fact.key for fact in found}) == len(found), item.name
 
 

@@ -11,7 +11,7 @@ import pytest
 from small import MODEL_NAME, OVERRIDES, SETS
 
 import drivelab as dl
-from drivelab import cli, paths
+from drivelab import cli, model, paths
 
 LONG = "x" * 256
 JOB = dl.Job(rw="randread", bs="4k", io_size="1m")
@@ -34,6 +34,11 @@ PLACES: dict[str, tuple[str, Callable[[str], object]]] = {
         lambda name: dl.sweep(DRIVE, {"job.iodepth": [1]}, job=JOB, store=name, progress=False),
     ),
 }
+
+
+def test_no_name_is_none_of_a_folder() -> None:
+    with pytest.raises(dl.RequestError, match=r'^model "": allowed: the name of a file$'):
+        model.load("")
 
 
 @pytest.mark.parametrize("place", PLACES)

@@ -93,7 +93,7 @@ def figures_command(
                     f'--write "{write}": the page is about all drives; leave {option} out'
                 )
         output.check_ending(write, "--write", ".md")
-        output.writable_folder(write.parent, "--write")
+        output.writable_folder(write.parent, "--write", file=write)
     if check is not None and drive is not None:
         raise RequestError(f'--check "{check}": the page is about all drives; leave --drive out')
     page = None if check is None else publishing.page_text(check, "--check")

@@ -76,7 +76,7 @@ def export_command(
     if json is not None and not printed:
         # Its folder is made as those of tables are, which it may be.
         output.check_ending(json, "--json", ".json")
-        output.writable_folder(json.parent, "--json")
+        output.writable_folder(json.parent, "--json", file=json)
         if json.exists() and json.samefile(stored.file_of(path)):
             raise RequestError(f'--json "{json}": is what is exported; give another name')
     written: list[Path] = []

@@ -47,6 +47,10 @@ def smart(
 
 def check(path: arguments.ImageFile, json: arguments.Json = False) -> int:
     """Check an image: every structure against every other; changes nothing. Status 1: damaged."""
+    if path.suffix == ".toml" and path.is_file():
+        raise RequestError(
+            f'IMAGE "{path}": is a TOML file; `drivelab show {path}` checks and shows a model'
+        )
     document = upkeep.check(path)
     if json:
         printing.document(document)

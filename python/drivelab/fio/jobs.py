@@ -125,6 +125,12 @@ def _as_written(options: Sequence[Option]) -> dict[str, str]:
     return {option.name: option.value for option in options}
 
 
+def _name(text: str) -> str:
+    if not text:
+        raise ValueError("a name of at least one letter")
+    return text
+
+
 class _SectionReader:
     """The options of one job."""
 
@@ -140,7 +146,7 @@ class _SectionReader:
                 raise self._unknown(option)
         bases = {"1024": 1024, "1000": 1000}
         self.kb_base = self.value("kb_base", lambda text: one_of(text, bases), 1024)
-        self.name = self.value("name", str, section.name)
+        self.name = self.value("name", _name, section.name)
         self.seed = self.value("randseed", units.whole_number, 0)
         self.clones = self.value("numjobs", lambda text: units.whole_number(text, 1, JOBS_MAX), 1)
         self.stonewall = self.value("stonewall", units.flag, False)

@@ -95,8 +95,10 @@ def _sweep(said: Mapping[str, Any], known: Mapping[str, State]) -> Sweep:
     for key in NEEDED:
         if key not in said:
             raise RequestError(f'key "{key}" is missing; needed: {", ".join(NEEDED)}')
-    if not any(key in said for key in VARIED):
-        raise RequestError(f"nothing is varied; needed is one of {', '.join(VARIED)}")
+    if not any(said.get(key) for key in VARIED):
+        raise RequestError(
+            f"nothing is varied; needed is one of {', '.join(VARIED)}, with something in it"
+        )
     for key in TABLES:
         if not isinstance(said.get(key, {}), dict):
             raise RequestError(f'key "{key}": allowed: a table, [{key}]')

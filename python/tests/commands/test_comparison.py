@@ -127,7 +127,7 @@ def test_a_page_with_its_plot(results: Path, tmp_path: Path) -> None:
     [
         (["--write", "figures.txt"], '--write "figures.txt"'),
         (["--write", "figures.md", "--only", "AN-149"], "about all drives; leave --only out"),
-        (["--write", "/proc/nowhere/figures.md"], '--write "/proc/nowhere"'),
+        (["--write", "/proc/nowhere/figures.md"], '--write "/proc/nowhere/figures.md"'),
         (["--write", "figures.md", "--drive", X25_M_NAME], "leave --drive out"),
         (["--drive", "intel-x25-m-g1-80gb@9999"], "no firmware variants"),
         (["--set", "spare"], "expected KEY=VALUE"),

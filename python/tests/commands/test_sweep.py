@@ -160,6 +160,11 @@ def test_of_several_models_none_is_named_for_all(
             "set for intel-x25-m-g1-80gb: flash.channel_count = 0: must be",
         ),
         ("[grid]\njob.iodepth = [1, 32]", "", "nothing is varied; needed is one of grid"),
+        (
+            "job.iodepth = [1, 32]",
+            "",
+            "nothing is varied; needed is one of grid, points, samples, w",
+        ),
         ("[grid]", "[samples]\ncount = 2\n[grid]", 'samples: key "ranges" is missing'),
         ("[grid]", "[samples]\ncuont = 2\n[grid]", 'samples: key "cuont" is unknown; did you'),
         ("[grid]", "[points]\nstate = 1\n[grid]", "allowed: tables, [[points]]"),

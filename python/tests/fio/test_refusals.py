@@ -87,6 +87,7 @@ from drivelab.workload import BlockSize, Job, Normal, Pareto, Zipf, ZipfTrue, Zo
             "[a]\noffset=100%\n",
             r"job.fio:2: .*offset=100% is not possible; allowed: up to 8589934080",
         ),
+        ("[a]\nname=\n", r"job.fio:2: .*name= is not possible; allowed: a name of at least one"),
         ("[a]\ntime_based\n", r"time_based= is not possible"),
         ("[a]\nruntime=0\ntime_based\n", r"runtime=0 is not possible; allowed: more than 0"),
         ("[a]\nrw=read\npercentage_random=50\n", r"only jobs with a random rw"),
