@@ -63,7 +63,9 @@ def _layers(path: Path, request: str) -> list[tuple[str, str]]:
         base = _stated(text, "base")
         if not isinstance(base, str):
             return layers
-        path = _find_named(base, f'{_origin(path)}: base = "{base}"')
+        beside = path.parent / base
+        place = f'{_origin(path)}: base = "{base}"'
+        path = beside if base.endswith(".toml") and beside.is_file() else _find_named(base, place)
 
 
 def _read(path: Path, request: str) -> str:

@@ -131,6 +131,19 @@ def test_a_part_is_changed_by_name_and_by_set_only(tmp_path: Path) -> None:
         model.load(str(file))
 
 
+def test_a_base_may_be_a_file_beside_the_model(tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text(
+        'base = "intel-x25-v-40gb"\nname = "own"\nspare_ratio = 0.3\n', encoding="utf-8"
+    )
+    other = tmp_path / "other.toml"
+    other.write_text('base = "own.toml"\nname = "other"\n', encoding="utf-8")
+    found = model.load(str(other))
+    assert (found.name, found.value("spare_ratio")) == ("other", 0.3)
+    other.write_text('base = "none.toml"\nname = "other"\n', encoding="utf-8")
+    with pytest.raises(RequestError, match='base = "none.toml": model .* there is no such file'):
+        model.load(str(other))
+
+
 def test_a_part_may_lie_beside_the_model(tmp_path: Path) -> None:
     (tmp_path / "flash").mkdir()
     part = 'part = "mine"\n[flash]\n' + "".join(

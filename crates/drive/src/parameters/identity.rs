@@ -40,8 +40,8 @@ pub(super) const IDENTITY: &[Parameter] = &[
     row(
         "base",
         "",
-        Name,
+        Text,
         Absent,
-        "model that this one differs from; it gives every value that is not stated here",
+        "model that this one differs from, a name or the path of a file; it gives every value that is not stated here",
     ),
 ];
