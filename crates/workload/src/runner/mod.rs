@@ -200,7 +200,8 @@ impl<'a> Run<'a> {
     ///
     /// # Errors
     /// [`WorkloadError::Cancelled`] if asked to stop, [`WorkloadError::Timeless`] for a job whose time never comes,
-    /// [`WorkloadError::Refused`] and [`WorkloadError::Misbehaved`] if the drive breaks its interface. Requests in flight are completed first; the run can't go on.
+    /// [`WorkloadError::Refused`] and [`WorkloadError::Misbehaved`] if the drive breaks its interface. Requests in flight
+    /// are completed first; the run can't go on.
     pub fn advance<D: Device + Meters>(
         &mut self,
         device: &mut D,
