@@ -102,3 +102,18 @@ fn reads_at_random_are_those_of_a_drive_that_reads_nothing_ahead() {
     );
     assert_eq!(flash_work(&ahead), flash_work(&plain));
 }
+
+#[test]
+fn reads_of_nothing_are_counted_as_that_however_they_are_served() {
+    let counted = |drive: &Drive| drive.counters()["zero_read_bytes"].as_u64().unwrap();
+    for model in [MODEL, "ocz-vertex-120gb", "crucial-t500-2tb"] {
+        let mut drive = shipped::drive(model, &[("scale_divisor", "64")]);
+        in_sequence(&mut drive, 256);
+        assert_eq!(counted(&drive), SECTORS * 512, "{model}, new");
+        one_by_one(&mut drive, Op::Write, (0..SECTORS / 2).step_by(256).map(|lba| (lba, 256)));
+        drive.idle(60_000_000_000);
+        let before = counted(&drive);
+        in_sequence(&mut drive, 256);
+        assert_eq!(counted(&drive) - before, SECTORS / 2 * 512, "{model}, half written");
+    }
+}

@@ -67,6 +67,10 @@ impl<M: Scheduled> SolidStateDrive<M> {
             let mut read = if let Some(id) = self.buffer.find(Lpn(unit)) {
                 self.read_buffer(id, Lpn(unit), sector, sectors, now)
             } else if let Some(ready_ns) = self.read_ahead.ready(unit) {
+                if self.mapping.sensed(Lpn(unit)).is_none() {
+                    // What was to be read ahead is nothing either.
+                    self.meters.zero_read_bytes += sectors * SECTOR_BYTES;
+                }
                 FlashWait::under_way(now, ready_ns)
             } else if let Some(ppn) = self.mapping.sensed(Lpn(unit)) {
                 let mut wait = self.fetch_map_of_piece(Lpn(unit), &mut of_line, now);
