@@ -140,7 +140,7 @@ def test_a_base_may_be_a_file_beside_the_model(tmp_path: Path) -> None:
     found = model.load(str(other))
     assert (found.name, found.value("spare_ratio")) == ("other", 0.3)
     other.write_text('base = "none.toml"\nname = "other"\n', encoding="utf-8")
-    with pytest.raises(RequestError, match='base = "none.toml": model .* there is no such file'):
+    with pytest.raises(RequestError, match=r'base = "none.toml": model .* there is no such file'):
         model.load(str(other))
 
 

@@ -110,8 +110,8 @@ def latencies(sides: Sequence[Side], pairs: Sequence[Pair]) -> list[Chart]:
     """Latency percentiles on an axis of nines, the longest latency at its end."""
     found = []
     for index, pair in enumerate(pairs):
-        known = [(side, t.latency_us) for side, t in zip(sides, pair.streams, strict=True) if t]
-        points = [(side, streams.percentiles(at), at.max) for side, at in known]
+        known = [(side, test) for side, test in zip(sides, pair.streams, strict=True) if test]
+        points = [(side, streams.percentiles(t), t.latency_us.max) for side, t in known]
         shown = [item for item in points if item[1]]
         if not shown:
             continue

@@ -289,7 +289,13 @@ STREAM_METRICS: tuple[tuple[str, str, str, str | None, Any], ...] = (
     ("iops", "requests per second", "IOPS", "higher", lambda t: t.iops),
     ("mean_us", "mean latency", "us", "lower", lambda t: t.latency_us.mean),
     *(
-        (f"{key}_us", f"{level} % of latencies under", "us", "lower", lambda t, k=key: _tail(t, k))
+        (
+            f"{key}_us",
+            f"{level} % of latencies under",
+            "us",
+            "lower",
+            lambda t, k=key: streams.told(t, k),
+        )
         for key, level in (("p99", "99"), ("p99_9", "99.9"), ("p99_99", "99.99"))
     ),
     ("max_us", "longest latency", "us", "lower", lambda t: t.latency_us.max),
@@ -302,14 +308,6 @@ HEADLINES = {"access": "mean_us", "power": "mean_power_w", "pass": "mean_mb_per_
 """What counts first, by kind of test; throughput for all others."""
 ALONE = {"power": ("mean_power_w",)}
 """Kinds of tests of which nothing else counts."""
-BEYOND_MIN = 10
-"""A percentile says something if at least so many requests lie beyond it."""
-SHARES = {"p99": 100, "p99_9": 1_000, "p99_99": 10_000}
-
-
-def _tail(test: Stream, key: str) -> float | None:
-    requests = (test.iops or 0.0) * (test.duration_s or 0.0)
-    return streams.quoted(test.latency_us, key) if requests >= BEYOND_MIN * SHARES[key] else None
 
 
 def _stream_metrics(pattern: str, records: Sequence[Test | None]) -> Iterator[Metric]:

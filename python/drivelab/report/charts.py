@@ -113,7 +113,7 @@ def courses(review: Reviewed, model: str, course: Course, prefix: str) -> list[C
 
 
 def _latency_chart(review: Reviewed, tests: list[Stream], chart_id: str) -> Chart | None:
-    points = [(test, streams.percentiles(test.latency_us)) for test in tests]
+    points = [(test, streams.percentiles(test)) for test in tests]
     shown = [(test, of) for test, of in points if any(value > 0 for _, value in of)]
     if not shown:
         return None

@@ -150,11 +150,9 @@ def _restored(review: Reviewed, model: str, noun: str) -> Iterator[Finding]:
 
 
 def _tail(test: Stream, whose: str) -> Iterator[Finding]:
-    # A percentile is a statement about requests beyond it: without ten of them it is the maximum.
-    requests = (test.iops or 0.0) * (test.duration_s or 0.0)
     shares = {"p99_99": 10_000, "p99_9": 1_000, "p99": 100}
-    told = {key: streams.quoted(test.latency_us, key) for key in shares}
-    top = next((k for k, at in told.items() if at is not None and requests >= 10 * shares[k]), None)
+    told = {key: streams.told(test, key) for key in shares}
+    top = next((key for key, at in told.items() if at is not None), None)
     if top is None:
         return
     share, below = f"{shares[top]:,}", q.latency(told[top])

@@ -31,11 +31,30 @@ def quoted(latency: Latency, key: str) -> float | None:
     return found
 
 
-def percentiles(latency: Latency) -> list[tuple[float, float]]:
-    """All that are known, as (percent, latency), the longest latency apart."""
-    points = {at: quoted(latency, key) for key, at in QUOTED_PERCENTILES.items()}
-    points |= {at: value for at, value in latency.percentiles if at < 100}
-    return sorted((at, value) for at, value in points.items() if value is not None)
+BEYOND_MIN = 10
+"""A percentile says something if at least so many requests lie beyond it: of fewer it is nearly the
+longest latency."""
+
+
+def tells(test: Stream, percent: float) -> bool:
+    """Whether a test had requests enough for a percentile."""
+    requests = round((test.iops or 0.0) * (test.duration_s or 0.0))
+    return requests * (100 - percent) >= 100 * BEYOND_MIN * (1 - 1e-9)
+
+
+def told(test: Stream, key: str) -> float | None:
+    """One of the latencies that are told by name; None of a percentile of too few requests."""
+    percent = QUOTED_PERCENTILES.get(key)
+    enough = percent is None or tells(test, percent)
+    return quoted(test.latency_us, key) if enough else None
+
+
+def percentiles(test: Stream) -> list[tuple[float, float]]:
+    """All that it had requests enough for, as (percent, latency), the longest latency apart."""
+    points = {at: quoted(test.latency_us, key) for key, at in QUOTED_PERCENTILES.items()}
+    points |= {at: value for at, value in test.latency_us.percentiles if at < 100}
+    known = ((at, value) for at, value in points.items() if value is not None and tells(test, at))
+    return sorted(known)
 
 
 def parts(split: Split) -> dict[str, float]:

@@ -105,7 +105,7 @@ def _contrast(review: Reviewed, new: Stream, later: Stream) -> tuple[tuple[str, 
         cells("mib_per_s", lambda test: test.mib_per_s, q.throughput, True),
         cells("iops", lambda test: test.iops, q.iops, True),
         cells("latency_us.mean", lambda test: test.latency_us.mean, q.latency_of, False),
-        cells("latency_us.p99_99", lambda t: t.latency_us.p99_99, q.latency_of, False),
+        cells("latency_us.p99_99", lambda t: streams.told(t, "p99_99"), q.latency_of, False),
     )
 
 
@@ -134,7 +134,7 @@ def latencies(review: Reviewed, model: str) -> list[Row]:
             test.title, test.state, state_class(review, test.state),
             tuple(
                 q.latency_of(
-                    streams.quoted(test.latency_us, key),
+                    streams.told(test, key),
                     streams.plus_minus(test, f"latency_us.{key}"),
                 )
                 for key in keys

@@ -248,7 +248,8 @@ def test_reads_of_an_unwritten_drive_have_no_change_with_use() -> None:
     shown = tables.contrasts(read(data), MODEL)
     changes = {row.title: [change.text for *_, change in row.cells] for row in shown}
     assert set(changes["2 MB sequential read"]) == {"—"}
-    assert "—" not in changes["2 MB sequential write"]
+    # Of 99.99 % it has too few requests.
+    assert "—" not in changes["2 MB sequential write"][:3]
     assert "2 MB sequential read" in render(data)
 
 
