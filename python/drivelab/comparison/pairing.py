@@ -230,7 +230,7 @@ def _pair(
         states=states,
         records=records,
         read_map=tuple(
-            isinstance(record, Stream) and side.review.is_from_map(record)
+            record is not None and side.review.is_from_map(record)
             for side, record in zip(sides, records, strict=True)
         ),
         metrics=tuple(_metrics(records)),

@@ -121,10 +121,10 @@ def _values(rows: Sequence[dict[str, Any]]) -> tuple[Value, ...]:
     cached, behind = (median(rates[:at]), _speed(rows[at:])) if at else (None, None)
     size = (rows[at - 1]["written_gb"], rows[at - 1]["written_percent"]) if at else (None, None)
     return (
-        Value("cache_gb", "Written until the speed falls (SLC cache)", size[0], "GB", "higher"),
+        Value("cache_gb", "Written until the speed falls", size[0], "GB", "higher"),
         Value("cache_percent", "The same of the drive", size[1], "%", "higher"),
-        Value("cached_mb_per_s", "Speed in the cache", cached, "MB/s", "higher"),
-        Value("behind_mb_per_s", "Speed behind the cache", behind, "MB/s", "higher"),
+        Value("cached_mb_per_s", "Speed until then", cached, "MB/s", "higher"),
+        Value("behind_mb_per_s", "Speed from then on", behind, "MB/s", "higher"),
         Value("lowest_mb_per_s", "Lowest speed of a piece", min(rates), "MB/s", "higher"),
         Value("mean_mb_per_s", "Mean speed of the fill", _speed(rows), "MB/s", "higher"),
     )

@@ -49,7 +49,8 @@ class AnyTest(Record):
     flash_program_bytes: Count | None
     """Programs of all purposes; null of drives without flash"""
     erases: Count | None
-    """Blocks that the drive erased on its own account; null of drives without flash"""
+    """Blocks that the drive erased on its own account, each with all that is erased at once: planes
+    of one operation and chips in lockstep count as one block; null of drives without flash"""
     energy_j: Amount | None
     """Of the whole drive, over the same parts"""
     mean_power_w: Amount | None

@@ -187,6 +187,7 @@ def render(results: dict[str, Any]) -> str:
             states=[(state, bars.state_class(review, state)) for state in states],
             descriptions=tables.descriptions(review),
             settings=tables.settings(review),
+            others=list(dict.fromkeys(test.title for test in review.compounds)),
             span=quantities.size(review.drivelab.span_bytes),
             smart_columns=smart.COLUMNS,
             published=tables.published(review),
@@ -209,7 +210,7 @@ def _told(review: Reviewed) -> dict[str, Any]:
     return {
         "findings": findings.findings(review),
         "comparisons": bars.comparisons(review),
-        "notes": bars.notes(review),
+        "notes": tables.notes(review),
         "write_splits": bars.splits(review, writes=True),
         "read_splits": bars.splits(review, writes=False),
         "amplification": bars.write_amplification(review),

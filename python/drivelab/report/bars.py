@@ -11,7 +11,7 @@ from drivelab.records.figure import Figure
 from drivelab.records.test import Stream
 from drivelab.report import quantities as q
 from drivelab.report import streams
-from drivelab.report.reading import Reviewed, remarks
+from drivelab.report.reading import Reviewed
 
 
 @dataclass(frozen=True)
@@ -351,14 +351,6 @@ class StackChart:
 
     title: str
     stacks: tuple[Stack, ...]
-
-
-def notes(review: Reviewed) -> list[str]:
-    """What must be known of tests beside their bars, each remark once with all that it is about."""
-    return [
-        f"{'; '.join(dict.fromkeys(f'{test.title}, {test.state}' for test in tests))}: {note}."
-        for note, tests in remarks(review.streams).items()
-    ]
 
 
 def splits(review: Reviewed, *, writes: bool, model: str | None = None) -> list[StackChart]:

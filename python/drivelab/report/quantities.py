@@ -248,5 +248,5 @@ def parameter(value: Any, unit: str) -> str:
     if unit in ("bytes", "B", "byte"):
         return size(amount)
     if unit in ("bytes/s", "B/s", "byte/s"):
-        return exact(amount / 1e6, "MB/s")
-    return exact(amount, unit)
+        return exact(amount / 1e6, "MB/s") if amount else "no limit"
+    return exact(amount, unit.removesuffix("s") if amount == 1 and unit.isalpha() else unit)

@@ -12,7 +12,7 @@ from drivelab import traits
 from drivelab.errors import RequestError
 from drivelab.records.faults import in_words
 from drivelab.records.review import Review
-from drivelab.records.test import AnyTest, Compound, Stream
+from drivelab.records.test import AnyTest, Compound, Stream, Test
 from drivelab.report import streams
 from drivelab.states import STATES
 from drivelab.traits import NO_STATE_TRAITS, StateTraits
@@ -97,12 +97,15 @@ class Reviewed(Review):
         """States the model was tested in, new first."""
         return sorted({test.state for test in self.tests if test.model == model}, key=self.rank)
 
-    def is_from_map(self, test: Stream) -> bool:
+    def is_from_map(self, test: Test) -> bool:
         """Whether a test mostly read what was never written: zeros, out of the map, without flash.
 
         Drives in software count it. A real one that is new holds nothing (a sparse file, blocks
         that were discarded), unless the test wrote what it read.
         """
+        if not isinstance(test, Stream):
+            reads_alone = not test.host_write_bytes
+            return reads_alone and (test.unmapped_read_share or 0.0) >= FROM_MAP_SHARE
         if test.direction != "read":
             return False
         zeros = test.counters.get("zero_read_bytes")

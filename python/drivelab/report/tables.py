@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from drivelab import verdicts
@@ -16,7 +17,7 @@ from drivelab.report import smart, streams
 from drivelab.report.agreement import error_ratio, holds, is_judged, met
 from drivelab.report.bars import as_published, state_class
 from drivelab.report.rankings import MANY
-from drivelab.report.reading import Reviewed
+from drivelab.report.reading import Reviewed, remarks
 from drivelab.report.sentences import change
 from drivelab.sources import role_rank
 from drivelab.verdicts import TOLERANCE_RATIO
@@ -324,7 +325,34 @@ def _whole(review: Reviewed, test: Stream) -> bool:
     return 0 <= capacity - test.span_bytes < max(1, test.block_bytes or 1)
 
 
+def notes(review: Reviewed) -> list[str]:
+    """What must be known of tests beside their bars, each remark once with all that it is about."""
+    return [
+        f"{'; '.join(_about(review, tests))}: {note}."
+        for note, tests in remarks(review.streams).items()
+    ]
+
+
+def _about(review: Reviewed, tests: Sequence[Stream]) -> Iterator[str]:
+    """Tests and their states, each with the drives that it is about where others had it, too."""
+    for test_id, state in dict.fromkeys((test.id, test.state) for test in tests):
+        own = [test for test in tests if (test.id, test.state) == (test_id, state)]
+        all_of_it = [test for test in review.of(test_id) if test.state == state]
+        drives = [review.title_of(test.model) for test in own]
+        named = "" if len(own) == len(all_of_it) else f" ({', '.join(drives)})"
+        yield f"{own[0].title}, {state}{named}"
+
+
 def descriptions(review: Reviewed) -> list[tuple[str, str]]:
-    """States and how they are made, each different description once."""
-    shown = ((run.state, run.description) for run in review.states if run.description)
-    return list(dict.fromkeys(shown))
+    """States and how they are made, each different description once; with the drives where they are
+    of several."""
+    drives: dict[tuple[str, str], list[str]] = {}
+    for run in review.states:
+        if run.description:
+            title = review.title_of(run.model)
+            drives.setdefault((run.state, run.description), []).append(title)
+    of_state = Counter(state for state, _ in drives)
+    return [
+        (state if of_state[state] == 1 else f"{state}: {', '.join(titles)}", description)
+        for (state, description), titles in drives.items()
+    ]

@@ -36,7 +36,10 @@ class Choice:
         for key in given:
             if key not in (*PARTS, *more):
                 raise _unknown("part of the address", key, PARTS, ", ".join(PARTS))
-        drives = tuple(dict.fromkeys(given.getlist("drive")))
+        drives = tuple(given.getlist("drive"))
+        for name in dict.fromkeys(drives):
+            if drives.count(name) > 1:
+                raise RequestError(f'drive "{name}": is there twice; allowed: each drive once')
         if len(drives) > SIDES_MAX:
             raise RequestError(f"{len(drives)} drives; allowed: {SIDES_MAX}")
         force = given.get("force", "0")

@@ -6,7 +6,7 @@ import documents
 import pytest
 from comparison.sample import found
 
-from drivelab.comparison import Comparison, Source, compare
+from drivelab.comparison import Comparison, Source, compare, page
 from drivelab.report.quantities import NBSP
 
 
@@ -31,6 +31,23 @@ def test_what_is_measured_at_the_drives_end_is_said_to_be() -> None:
     assert (
         "Drive B writes sequentially at the end of the drive 4.0 times as fast as Drive A (used)."
     ) in sentences
+
+
+def test_a_test_that_read_nothing_but_the_map_is_no_finding() -> None:
+    value = {"name": "us", "title": "mean latency", "unit": "us", "better": "lower"}
+    tests = [
+        documents.compound(
+            name, test_id="span", values=[value | {"value": us}], tables=[], charts=[]
+        )
+        | {"unmapped_read_share": 1.0, "host_write_bytes": 0}
+        for name, us in (("a", 10.0), ("b", 40.0))
+    ]
+    comparison = compare([Source("review", documents.review(*tests))], "")
+    assert not comparison.findings
+    assert page.overview(comparison.sides, comparison.pairs) == []
+    for test in tests:
+        test["host_write_bytes"] = 1
+    assert compare([Source("review", documents.review(*tests))], "").findings
 
 
 def rated(*rates: tuple[float, ...]) -> Comparison:

@@ -75,3 +75,9 @@ def test_an_interval_has_the_unit_of_its_mean() -> None:
     # What doesn't vary, or was measured once, has none.
     assert q.latency_of(212.0, 0.0) == q.latency_of(212.0, None) == q.latency(212.0)
     assert q.latency_of(None, 1.0) == q.DASH
+
+
+def test_a_rate_of_0_is_no_limit_and_one_has_no_plural() -> None:
+    assert q.parameter(0, "B/s") == "no limit"
+    assert q.parameter(1, "commands") == f"1{q.NBSP}command"
+    assert q.parameter(2, "commands") == f"2{q.NBSP}commands"

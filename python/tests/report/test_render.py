@@ -274,3 +274,36 @@ def test_a_state_says_how_often_its_making_wrote_the_drive_over() -> None:
     rows = tables.seasoning(read(document))
     assert next(row.cells[1] for row in rows if row.state == "used") == "1.50\N{NO-BREAK SPACE}×"
     assert {row.cells[1] for row in rows if row.state == "new"} == {"0.00\N{NO-BREAK SPACE}×"}
+
+
+def test_a_percentile_of_too_few_requests_is_not_told() -> None:
+    """Ten must lie beyond it; of fewer it would be the longest latency under another name."""
+    data = results()
+    for test in data["tests"]:
+        test |= {"iops": 50.0, "duration_s": 20.0, "ios": 1000}
+    columns = ("mean", "p50", "p90", "p99", "p99_9", "p99_99", "max")
+    for row in tables.latencies(read(data), MODEL):
+        told = {key for key, cell in zip(columns, row.cells, strict=True) if cell != "—"}
+        assert told == {"mean", "p50", "p90", "p99", "max"}
+
+
+def test_remarks_and_states_name_the_drives_that_they_are_of() -> None:
+    data = results(2)
+    one, other = (model["name"] for model in data["models"])
+    title = {model["name"]: model["title"] for model in data["models"]}
+    for test in data["tests"]:
+        test["notes"] = ["about both"] + ["about one"] * (test["model"] == one)
+    for state in data["states"]:
+        if state["state"] == "used":
+            state["description"] = f"made for {state['model']}"
+    found = read(data)
+    both, alone = (
+        next(note for note in tables.notes(found) if words in note)
+        for words in ("about both", "about one")
+    )
+    assert title[one] not in both
+    assert f"new ({title[one]})" in alone
+    assert title[other] not in alone
+    states = dict(tables.descriptions(found))
+    assert states[f"used: {title[other]}"] == f"made for {other}"
+    assert "new" in states

@@ -69,6 +69,7 @@ UNKNOWN = {
     f"drive={A}~{'1' * 60}": ("drive", ": 1."),
     "kind=quick": ('kind "quick"', '"quick-64"', "drives of 1/64"),
     "kind=": ('kind ""', "quick-64"),
+    f"drive={A}": (f'drive "{A}": is there twice', "each drive once"),
     "states=used": ('part of the address "states"', '"state"', "drive, kind, test, state, force"),
     "force=yes": ('force "yes"', "Allowed: 1"),
 }
