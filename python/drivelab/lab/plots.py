@@ -9,6 +9,7 @@ import polars as pl
 from drivelab import charts
 from drivelab.charts import Chart, Curve, Line, Scale, Text, palette, steady_colours
 from drivelab.errors import RequestError, nearest
+from drivelab.quantities import number
 
 if TYPE_CHECKING:
     from drivelab.lab.result import Result
@@ -103,15 +104,22 @@ class Plots:
         Raises RequestError where nothing tells: no request, or a drive that doesn't know.
         """
         slow, whole = self._result.tails, self._result.parts
+        total = self._result.summary.select("job", "direction", "ios")
+        # Those that took about as long as the shortest of a tail are in it, too.
+        own = slow.join(total, on=["job", "direction"], maintain_order="left").with_columns(
+            share_of_requests=pl.max_horizontal(
+                "share_of_requests", pl.col("requests") / pl.col("ios")
+            )
+        )
         every = whole.with_columns(share_of_requests=pl.lit(1.0)).select(*_PARTS_OF_TAILS)
-        told = pl.concat([every, slow.select(*_PARTS_OF_TAILS)])
+        told = pl.concat([every, own.select(*_PARTS_OF_TAILS)])
         streams, bars = _streams(told), {}
         for stream, table in streams:
             before = f"{stream}, " if len(streams) > 1 else ""
             for (share,), part in table.group_by(["share_of_requests"], maintain_order=True):
                 spent = dict(part.select("part", "mean_us").rows())
                 if sum(spent.values()) > 0:
-                    tail = "all" if share == 1.0 else f"slowest {100 * share:g} %"
+                    tail = "all" if share == 1.0 else f"slowest {100 * share:.2g} %"
                     bars[before + tail] = spent
         if slow.is_empty() or not bars:
             raise RequestError("tails(): nothing tells what the slowest requests waited for")
@@ -121,7 +129,7 @@ class Plots:
                 f"${part}",
                 list(bars),
                 [100 * spent[part] / sum(spent.values()) for spent in bars.values()],
-                words=[f"{spent[part]:.4g} µs" for spent in bars.values()],
+                words=[f"{number(spent[part])} µs" for spent in bars.values()],
             )
             for part in palette.PARTS
         ]

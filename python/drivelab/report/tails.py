@@ -40,6 +40,6 @@ def tails(review: Reviewed, model: str, prefix: str) -> list[Chart]:
 
 def _bars(test: Stream) -> list[tuple[str, dict[str, float]]]:
     """Names and parts of a test's tails, all of its requests first."""
-    slowest = [(f"slowest {100 * share:g} %", split) for share, split in streams.tails(test)]
+    slowest = [(f"slowest {100 * share:.2g} %", split) for share, split in streams.tails(test)]
     shown = [("all", streams.parts(test.split_mean_us)), *slowest] if slowest else []
     return [(f"{test.state}, {name}", of) for name, of in shown if sum(of.values()) > 0]
