@@ -79,6 +79,25 @@ def _check_run(path: Path, run_id: int, option: str) -> None:
         raise RequestError(f'{option} "{path}": it has no run {run_id}')
 
 
+def is_of_requests(number: str) -> bool:
+    """Whether one of NUMBERS is of requests, which tests of many numbers tell none of."""
+    return NUMBERS[number][2].startswith("m.")
+
+
+def values(path: Path, option: str) -> dict[str, list[Record]]:
+    """The values of tests of many numbers, by test: `name`, `title` and `unit` of each, as the newest
+    run has them, in the order in which they were recorded first."""
+    with opened(path, option) as connection:
+        rows = connection.execute(
+            "SELECT test, name, arg_max(title, run_id), arg_max(unit, run_id) FROM test_values"
+            " GROUP BY test, name ORDER BY min(rowid)"
+        ).fetchall()
+    found: dict[str, list[Record]] = {}
+    for test, name, title, unit in rows:
+        found.setdefault(test, []).append({"name": name, "title": title, "unit": unit})
+    return found
+
+
 def over_runs(
     path: Path, model: str, test: str, state: str, number: str, option: str
 ) -> list[Record]:
@@ -91,7 +110,7 @@ def over_runs(
     of the replay, by name, and `value`. A run of several jobs, or of reads and writes, has a row
     for each. Raises RequestError for another number.
     """
-    of_requests = number in NUMBERS and NUMBERS[number][2].startswith("m.")
+    of_requests = number in NUMBERS and is_of_requests(number)
     job, direction = ("m.job", "m.direction") if of_requests else ("NULL", "NULL")
     if number.startswith("value:"):
         expression, join = (

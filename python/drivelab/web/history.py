@@ -49,10 +49,11 @@ def runs(request: Request) -> Response:
     """Every run, the newest first."""
     library = bench.of(request).library
     if library.stamp is None:
-        found = {"runs": [], "database": str(library.results), "numbers": {}}
+        found = {"runs": [], "database": str(library.results), "numbers": {}, "values": {}}
         return JSONResponse(found | {"limit": SIDES_MAX})
     with library.turn:
         given = history.tags(library.results, "FILE")
+        values = history.values(library.results, "FILE")
     records: dict[int, Record] = {}
     for row in library.rows():
         run = records.setdefault(
@@ -77,9 +78,10 @@ def runs(request: Request) -> Response:
             "database": str(library.results),
             "limit": SIDES_MAX,
             "numbers": {
-                name: {"title": title, "unit": unit}
+                name: {"title": title, "unit": unit, "of_requests": history.is_of_requests(name)}
                 for name, (title, unit, _) in history.NUMBERS.items()
             },
+            "values": values,
         }
     )
 

@@ -69,6 +69,27 @@ def test_a_number_is_drawn_over_the_runs(two_runs: Server, page: Page, tmp_path:
     expect(canvas).to_have_attribute("aria-label", re.compile(f"mean {row['value']:.3g}"))
 
 
+def test_a_test_of_many_numbers_has_its_own(lab: Server, page: Page, tmp_path: Path) -> None:
+    """Throughput, which it hasn't, would show nothing."""
+    laboratory.record(tmp_path / "lab.duckdb", tests=["fill"], states=["new"])
+    opened(page, lab, "/history")
+    numbers = page.get_by_label("Number", exact=True)
+    page.get_by_label("Test and state").select_option("fill\nnew")
+    options = numbers.locator("option").all_text_contents()
+    assert "Mean speed of the fill, MB/s" in options
+    assert "Write amplification" in options
+    assert "Throughput, MiB/s" not in options
+    numbers.select_option("Mean speed of the fill, MB/s")
+    names = (laboratory.DRIVES[0], "fill", "new", "value:mean_mb_per_s")
+    [row] = history.over_runs(tmp_path / "lab.duckdb", *names, "FILE")
+    canvas = page.locator(".course canvas")
+    expect(canvas).to_have_attribute("aria-label", re.compile(f"mean {row['value']:.3g}"))
+    page.reload()
+    expect(numbers).to_have_value("value:mean_mb_per_s")
+    page.get_by_label("Test and state").select_option("random-read-4k-qd32-aligned\nused")
+    expect(numbers).to_have_value("mib_per_s")
+
+
 def test_what_an_address_asks_for_and_no_run_has_is_said(standing_lab: Server, page: Page) -> None:
     query = urlencode({"model": "intel-x25", "test": "x\nused", "number": "iops"})
     opened(page, standing_lab, f"/history?{query}")

@@ -83,14 +83,22 @@ export class Course {
       [...models].map(([name, title]) => h("option", { value: name, selected: name === wanted }, title)),
     );
     this.fillTests();
+    this.fillNumbers(this.page.params.get("number"));
+  }
+
+  /** What a test tells: of many numbers its own first, and none of requests. */
+  numbers() {
+    const own = this.known.values[this.lists.test.value.split("\n")[0]] ?? [];
+    const fixed = Object.entries(this.known.numbers).filter(([, { of_requests: ofRequests }]) => !own.length || !ofRequests);
+    return new Map([...own.map((value) => [`value:${value.name}`, value]), ...fixed]);
+  }
+
+  fillNumbers(wanted) {
+    this.numbersOf = this.lists.test.value;
     fill(
       this.lists.number,
-      Object.entries(this.known.numbers).map(([name, { title, unit }]) =>
-        h(
-          "option",
-          { value: name, selected: name === this.page.params.get("number") },
-          unit && unit !== "us" ? `${title}, ${unit}` : title,
-        ),
+      [...this.numbers()].map(([name, { title, unit }]) =>
+        h("option", { value: name, selected: name === wanted }, unit && unit !== "us" ? `${title}, ${unit}` : title),
       ),
     );
   }
@@ -113,6 +121,7 @@ export class Course {
   chosen() {
     const params = new URLSearchParams(this.page.params);
     if (this.testsOf !== this.lists.model.value) this.fillTests();
+    if (this.numbersOf !== this.lists.test.value) this.fillNumbers(this.lists.number.value);
     for (const [name, list] of Object.entries(this.lists)) params.set(name, list.value);
     this.page.go(`/history?${params}`, { replace: true });
   }
@@ -147,7 +156,7 @@ export class Course {
       fill(this.drawn, h("p.soft", "No run has this number."));
       return;
     }
-    const { title, unit } = this.known.numbers[this.lists.number.value];
+    const { title, unit } = this.numbers().get(this.lists.number.value);
     const runs = [...new Set(rows.map((row) => row.run_id))];
     const ticks = runs.map((run, index) => ({ at: index, text: `${run}` }));
     const jobs = new Set(rows.map((row) => row.job));
