@@ -85,8 +85,8 @@ def is_of_requests(number: str) -> bool:
 
 
 def values(path: Path, option: str) -> dict[str, list[Record]]:
-    """The values of tests of many numbers, by test: `name`, `title` and `unit` of each, as the newest
-    run has them, in the order in which they were recorded first."""
+    """The values of tests of many numbers, by test: `name`, `title` and `unit` of each, as the
+    newest run has them, in the order in which they were recorded first."""
     with opened(path, option) as connection:
         rows = connection.execute(
             "SELECT test, name, arg_max(title, run_id), arg_max(unit, run_id) FROM test_values"
