@@ -31,6 +31,37 @@ def test_every_view_opens_from_the_menu_and_from_its_address(
     expect(page.locator("main h1").first).to_be_visible()
 
 
+STRANGE = {
+    "/learn?lesson=trim": '"lesson" is unknown in the address of this page. Allowed: nothing',
+    "/learn/trim?x=1": '"x" is unknown in the address of this page. Allowed: step, told',
+    "/learn/trim?told=zz": 'told "zz" of the address: allowed: ',
+    "/learn/trim?step=abc": 'step "abc" of the address: allowed: 0 to ',
+    "/learn/trim?step=-5": 'step "-5" of the address: allowed: 0 to ',
+    "/learn/trim?step=999": 'step "999" of the address: allowed: 0 to ',
+    "/traces?x=1": '"x" is unknown in the address of this page. Allowed: trace, run',
+    "/history?x=1": '"x" is unknown in the address of this page. Allowed: filter, model, test',
+    "/compare?foo=1": '"foo" is unknown in the address of this page. Allowed: drive, kind, test',
+    "/design?foo=1": '"foo" is unknown in the address of this page. Allowed: drive, set',
+}
+
+
+@pytest.mark.parametrize("address", STRANGE)
+def test_what_of_an_address_is_not_of_its_page_is_said(
+    server: Server, page: Page, address: str
+) -> None:
+    page.goto(server.address)
+    page.goto(f"{server.origin}{address}")
+    expect(page.get_by_role("alert").filter(has_text=STRANGE[address])).to_be_visible()
+    expect(page.locator("main h1").first).to_be_visible()
+
+
+@pytest.mark.parametrize("address", ["/learn/trim/extra", "/design/nope", "/compare/x/y"])
+def test_a_path_that_leads_nowhere_is_no_page(server: Server, page: Page, address: str) -> None:
+    page.goto(server.address)
+    page.goto(f"{server.origin}{address}")
+    expect(page.get_by_role("heading", name="There is no such page")).to_be_visible()
+
+
 def modules(file: Path) -> set[Path]:
     """A module with all that it imports."""
     found, new = set[Path](), {file}

@@ -1,5 +1,6 @@
 // Compare: drives are chosen by the address, which can be shared; everything else follows from it.
 
+import { unknownPart, warning } from "../address.js";
 import { fill, h, say, sheet } from "../dom.js";
 import * as jobs from "../jobs.js";
 import { ask, save } from "../server.js";
@@ -7,6 +8,8 @@ import { chooser, table } from "./compare/choosing.js";
 import * as parts from "./compare/parts.js";
 import { latencies, positions, times } from "./compare/plots.js";
 
+/** The server judges them once drives are chosen. */
+const KEYS = ["drive", "kind", "test", "state", "force"];
 const LACKED_SHOWN = 3;
 const TOLD_MS = 2000;
 
@@ -84,6 +87,7 @@ class View {
       this.clear();
       fill(
         this.body,
+        warning(unknownPart(page.params, KEYS)),
         table(this.known, (name) => this.add(name)),
       );
       return;

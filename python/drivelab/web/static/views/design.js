@@ -1,5 +1,6 @@
 // Design: a model's parameters in a form; the variation measured beside the original; saved as a file.
 
+import { unknownPart } from "../address.js";
 import { fill, h, say, sheet } from "../dom.js";
 import * as jobs from "../jobs.js";
 import { ask, save } from "../server.js";
@@ -38,8 +39,8 @@ const isScale = (text) => SCALES.map(String).includes(text);
 
 /** What of an address is not of this page, and is left out. */
 function odd(params) {
-  const unknown = [...params.keys()].find((key) => !KEYS.includes(key));
-  if (unknown) return `"${unknown.slice(0, 40)}" is unknown in the address of this page. Allowed: ${KEYS.join(", ")}`;
+  const unknown = unknownPart(params, KEYS);
+  if (unknown) return unknown;
   const scale = params.get("scale");
   if (scale === null || isScale(scale)) return "";
   return `scale "${scale.slice(0, 20)}" of the address: not one of ${SCALES.join(", ")}; shown is the usual one`;

@@ -1,10 +1,12 @@
 // History: what a database holds, run by run, with a number from run to run below; reports.
 
+import { unknownPart, warning } from "../address.js";
 import { fill, h, say, sheet } from "../dom.js";
 import { counted, number } from "../numbers.js";
 import { ask } from "../server.js";
 import { Course } from "./history-course.js";
 
+const KEYS = ["filter", "model", "test", "number"];
 const took = (seconds) => (seconds < 90 ? `${number(seconds)}\u00a0s` : `${number(seconds / 60)}\u00a0min`);
 
 export async function show(root, page) {
@@ -27,6 +29,7 @@ class View {
     });
     this.filter.addEventListener("input", () => this.typed());
     this.count = h("output.soft");
+    this.odd = h("div");
     root.append(
       h("h1", "History"),
       h("p.soft", `${counted(known.runs.length, "run")} in `, h("code", known.database)),
@@ -36,6 +39,7 @@ class View {
         this.count,
         h("button", { type: "button", onclick: () => this.compare() }, "Compare the chosen"),
       ),
+      this.odd,
       this.table,
       this.course.element,
     );
@@ -56,6 +60,7 @@ class View {
 
   update(page) {
     this.page = page;
+    fill(this.odd, warning(unknownPart(page.params, KEYS)));
     const text = page.params.get("filter") ?? "";
     if (this.filter.value !== text) this.filter.value = text;
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);

@@ -1,5 +1,6 @@
 // Learn: lessons that show one operation of the flash at a time.
 
+import { unknownPart, warning, wrongPart } from "../address.js";
 import { fill, h, sheet } from "../dom.js";
 import { ask, save } from "../server.js";
 import { Player } from "./lesson.js";
@@ -9,6 +10,22 @@ export async function show(root, page) {
   const learn = new Learn(root);
   await learn.update(page);
   return learn;
+}
+
+/** What of the address is none of the lesson's steps and choices. */
+function odd(record, params) {
+  const unknown = unknownPart(params, ["step", ...record.knobs.map((knob) => knob.name)]);
+  if (unknown) return unknown;
+  for (const { name, choices } of record.knobs) {
+    const value = params.get(name);
+    const allowed = choices.map(([choice]) => choice);
+    if (value !== null && !allowed.includes(value)) return wrongPart(name, value, allowed.join(", "));
+  }
+  const step = params.get("step");
+  if (step === null) return "";
+  const chosen = record.knobs.map(({ name, choices }) => params.get(name) ?? choices[0][0]);
+  const last = record.variants[chosen.join(",")].length - 1;
+  return /^\d{1,9}$/.test(step) && Number(step) <= last ? "" : wrongPart("step", step, `0 to ${last}`);
 }
 
 class Learn {
@@ -24,13 +41,13 @@ class Learn {
     this.name = name;
     try {
       if (name) await this.lesson(name, page);
-      else await this.list();
+      else await this.list(page);
     } catch (error) {
       if (this.name === name) fill(this.root, h("h1", "Learn"), h("p", error.message));
     }
   }
 
-  async list() {
+  async list(page) {
     const lessons = await ask("/api/lessons");
     if (this.name) return;
     const cards = lessons.map((lesson, i) =>
@@ -42,6 +59,7 @@ class Learn {
     fill(
       this.root,
       h("h1", "Learn"),
+      warning(unknownPart(page.params, [])),
       h(
         "p.soft",
         "Drives of a few pages, one operation of their flash at a time, from the engine that measures the large ones.",
@@ -64,6 +82,7 @@ class Learn {
       h("p", h("a", { href: "/learn" }, "All lessons")),
       h("h1", record.title),
       h("p", record.about),
+      warning(odd(record, page.params)),
       stage,
       h("p.row", file, h("span.soft", "one HTML file that works anywhere")),
     );

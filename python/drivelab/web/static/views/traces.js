@@ -1,5 +1,6 @@
 // Traces: one of the folder or of the reader's own, replayed on chosen drives; which of them suits it.
 
+import { unknownPart } from "../address.js";
 import { fill, h, say, scrolling, sheet } from "../dom.js";
 import * as jobs from "../jobs.js";
 import { counted, number, time } from "../numbers.js";
@@ -10,6 +11,7 @@ const PACINGS = {
   arrival: "as they came: when the trace says",
   closed: "as fast as it goes, 32 at once",
 };
+const KEYS = ["trace", "run"];
 const GB = 1e9;
 /** Least share of reads of nothing that is worth a word. */
 const UNMAPPED_NOTED = 0.01;
@@ -127,10 +129,12 @@ class View {
   async update(page) {
     this.page = page;
     const wanted = page.params.get("trace");
+    const unknown = unknownPart(page.params, KEYS);
     const isThere = this.offered.traces.some((one) => one.name === wanted);
     if (isThere) this.trace.value = wanted;
     else if (wanted)
       this.refuse(`trace "${wanted.slice(0, 80)}": there is none of this name in ${this.offered.folder}`);
+    if (unknown) this.refuse(unknown);
     this.runs = page.params.getAll("run");
     await Promise.all([this.look(), this.drawResults()]);
   }
