@@ -49,12 +49,13 @@ def told(test: Stream, key: str) -> float | None:
     return quoted(test.latency_us, key) if enough else None
 
 
-def percentiles(test: Stream) -> list[tuple[float, float]]:
-    """All that it had requests enough for, as (percent, latency), the longest latency apart."""
+def percentiles(test: Stream, *, every: bool = False) -> list[tuple[float, float]]:
+    """All that it had requests enough for, or all that are known (`every`), as (percent, latency),
+    the longest latency apart."""
     points = {at: quoted(test.latency_us, key) for key, at in QUOTED_PERCENTILES.items()}
     points |= {at: value for at, value in test.latency_us.percentiles if at < 100}
-    known = ((at, value) for at, value in points.items() if value is not None and tells(test, at))
-    return sorted(known)
+    known = ((at, value) for at, value in points.items() if value is not None)
+    return sorted((at, value) for at, value in known if every or tells(test, at))
 
 
 def parts(split: Split) -> dict[str, float]:

@@ -89,7 +89,8 @@ export class Course {
   /** What a test tells: of many numbers its own first, and none of requests. */
   numbers() {
     const own = this.known.values[this.lists.test.value.split("\n")[0]] ?? [];
-    const fixed = Object.entries(this.known.numbers).filter(([, { of_requests: ofRequests }]) => !own.length || !ofRequests);
+    const isTold = ([, { of_requests: ofRequests }]) => !own.length || !ofRequests;
+    const fixed = Object.entries(this.known.numbers).filter(isTold);
     return new Map([...own.map((value) => [`value:${value.name}`, value]), ...fixed]);
   }
 
