@@ -23,6 +23,15 @@ def repeat_seeds(seed: int, count: int) -> list[int]:
     return [seed, *(derive_seed(seed, "repeat", str(index)) for index in range(1, count))]
 
 
+def mib(byte_count: float | None) -> float | None:
+    """Bytes, or bytes a second, in MiB; None of None.
+
+    >>> mib(2**21), mib(None)
+    (2.0, None)
+    """
+    return None if byte_count is None else byte_count / MIB
+
+
 def bytes_text(byte_count: int) -> str:
     """A byte count in the largest fitting decimal unit: 80.0 GB.
 

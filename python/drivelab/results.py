@@ -26,7 +26,7 @@ from drivelab.procedures.flow import longest_of_buckets
 from drivelab.procedures.measured import Measured, Value
 from drivelab.procedures.procedure import Procedure
 from drivelab.procedures.stream import Stream
-from drivelab.quantities import MIB, NS_PER_S
+from drivelab.quantities import MIB, NS_PER_S, mib
 from drivelab.records import SCHEMA as SCHEMA
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def _stream(procedure: Stream, measured: Measured) -> dict[str, Any]:
         "ios": direction["ios"],
         "bytes": direction["bytes"],
         "iops": direction["iops"],
-        "mib_per_s": _mib_per_s(direction["bytes_per_s"]),
+        "mib_per_s": mib(direction["bytes_per_s"]),
         "latency_us": latency_us(direction["latency_ns"]),
         "split_mean_us": split_us(direction["split_mean_ns"]),
         "tails": tails_record(direction.get("tails")),
@@ -223,10 +223,6 @@ def state_result(
         "write_amplification": write_amplification(used),
         "erases": erase_count(used),
     }
-
-
-def _mib_per_s(bytes_per_s: float | None) -> float | None:
-    return None if bytes_per_s is None else bytes_per_s / MIB
 
 
 def tails_record(tails: Sequence[Mapping[str, Any]] | None) -> list[dict[str, Any]] | None:

@@ -38,7 +38,7 @@ def findings(
     hard disk every difference between them would look small. Reads that touched no flash are left
     out: they say nothing of a drive.
     """
-    pairs = [pair for pair in pairs if not any(pair.read_map)]
+    pairs = [pair for pair in pairs if not pair.is_from_map]
     flash = [side.index for side in sides if not side.model.is_disk]
     if 1 < len(flash) < len(sides):
         beside = _beside_disks(sides, pairs)

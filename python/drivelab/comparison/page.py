@@ -178,7 +178,7 @@ def _bars_of_a_kind(
 def overview(sides: Sequence[Side], pairs: Sequence[Pair]) -> list[OverviewRow]:
     """Every headline that has a better end, as a bar to the side of the one that is better."""
     # What was read of nothing, out of the map, is no speed of a drive.
-    shown = [(pair, pair.headline) for pair in pairs if not any(pair.read_map)]
+    shown = [(pair, pair.headline) for pair in pairs if not pair.is_from_map]
     judged = [(pair, m) for pair, m in shown if m is not None and m.better and m.size]
     gains = [[metric.gain(side.index) for side in sides[1:]] for _, metric in judged]
     reach = max([REACH_MIN, *(abs(gain) for row in gains for gain in row if gain is not None)])

@@ -115,6 +115,11 @@ class Pair:
     """The headline first."""
 
     @property
+    def is_from_map(self) -> bool:
+        """Whether a side read what was never written: no speed of a drive, and no difference."""
+        return any(self.read_map)
+
+    @property
     def state(self) -> str:
         """The state in words: "used", or "new / used" where they differ."""
         return " / ".join(dict.fromkeys(self.states))

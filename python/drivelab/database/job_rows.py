@@ -8,7 +8,7 @@ from typing import Any
 
 from drivelab.latencies import SPLIT_PARTS, histogram_us
 from drivelab.names import told_apart
-from drivelab.quantities import MIB, NS_PER_US
+from drivelab.quantities import NS_PER_US, mib
 
 Record = Mapping[str, Any]
 Row = dict[str, Any]
@@ -196,7 +196,7 @@ def _fio_measurement(job: Record, direction: str) -> Iterator[Row]:
         "ios": part["total_ios"],
         "bytes": part["io_bytes"],
         "iops": part["iops"],
-        "mib_per_s": None if part["bw_bytes"] is None else part["bw_bytes"] / MIB,
+        "mib_per_s": mib(part["bw_bytes"]),
         **latencies({key: _us(part["lat_ns"][key]) for key in TIMES}),
         "write_amplification": part["drivelab"]["write_amplification"],
         "flash_program_bytes": part["drivelab"]["flash_write_bytes"],

@@ -27,7 +27,7 @@ from drivelab.lab.columns import (
 from drivelab.lab.job import Job
 from drivelab.lab.request_file import read_table, stamp
 from drivelab.lab.trace import Trace
-from drivelab.quantities import MIB, NS_PER_S, NS_PER_US
+from drivelab.quantities import MIB, NS_PER_S, NS_PER_US, mib
 from drivelab.targets import Report
 
 if TYPE_CHECKING:
@@ -343,6 +343,6 @@ def _rates(part: Mapping[str, Any]) -> dict[str, Any]:
         "ios": part["ios"],
         "bytes": part["bytes"],
         "iops": part["iops"],
-        "mib_per_s": None if part["bytes_per_s"] is None else part["bytes_per_s"] / MIB,
+        "mib_per_s": mib(part["bytes_per_s"]),
         **{f"latency_{name}_us": times[name] for name in TIMES},
     }

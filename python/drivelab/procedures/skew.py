@@ -19,7 +19,7 @@ from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
 from drivelab.procedures.stream import RANDOM
 from drivelab.procedures.study import Study
 from drivelab.progress import TaskProgress
-from drivelab.quantities import KIB, MIB, NS_PER_S, derive_seed
+from drivelab.quantities import KIB, MIB, NS_PER_S, derive_seed, mib
 from drivelab.targets import Report, Target
 from drivelab.workload import (
     BlockSize,
@@ -156,7 +156,7 @@ def _last_part(report: Report) -> dict[str, Any]:
     return {
         "write_amplification": _amplification(report, MEASURED),
         "last_quarter": _amplification(report, (1 + MEASURED) / 2),
-        "mib_per_s": None if rate is None else rate / MIB,
+        "mib_per_s": mib(rate),
         "iops": None if rate is None else rate / BLOCK_BYTES,
     }
 

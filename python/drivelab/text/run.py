@@ -8,7 +8,7 @@ from typing import Any
 from drivelab.counters import read_notes
 from drivelab.data_patterns import data_pattern_text
 from drivelab.fio.output import DIRECTIONS
-from drivelab.quantities import MIB, number
+from drivelab.quantities import mib, number
 from drivelab.text.layout import Line, Part, Table
 from drivelab.text.measured import inside, spread
 
@@ -160,7 +160,7 @@ def _flash_cells(flash: Record) -> tuple[str, str, str]:
     programmed = flash["flash_write_bytes"]
     return (
         number(flash["write_amplification"], 3),
-        number(None if programmed is None else programmed / MIB),
+        number(mib(programmed)),
         UNKNOWN if flash["erases"] is None else str(flash["erases"]),
     )
 
@@ -187,9 +187,7 @@ def _cells(document: Record, index: int, direction: str) -> Iterator[str]:
         ),
         {},
     )
-    rate = part["bw_bytes"]
-    mib_per_s = None if rate is None else rate / MIB
-    for key, value in (("mib_per_s", mib_per_s), ("iops", part["iops"])):
+    for key, value in (("mib_per_s", mib(part["bw_bytes"])), ("iops", part["iops"])):
         single = None if repeats else value
         yield spread(numbers.get(key, {}).get("mean", single), {"repeats": numbers}, key)
     for key, ns in zip(CELLS, _times_ns(part["clat_ns"]), strict=True):
