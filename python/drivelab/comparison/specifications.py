@@ -71,6 +71,12 @@ def _facts(sides: Sequence[Side]) -> Iterator[Difference]:
             [q.percent(m.spare_ratio) for m in models],
         ),
         (
+            "effective spare area, less what the drive holds back",
+            "",
+            [m.effective_spare_ratio for m in models],
+            [q.percent(m.effective_spare_ratio) for m in models],
+        ),
+        (
             "price per GiB of user capacity",
             "USD",
             [m.price_usd_per_gib_user for m in models],

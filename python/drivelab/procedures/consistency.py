@@ -83,6 +83,7 @@ class Consistency(Procedure):
             values=(*_after_fill(rows), *_even(rows, longest)),
             notes=(
                 *_not_written_over(rows, report["jobs"][0]["write"]["bytes"] / capacity, target),
+                *_ended_early(rows, report["jobs"][0]["write"]["bytes"] >= job.io_bytes, quick),
                 *small_version.notes(target, SMALL),
             ),
             tables=(Table("seconds", "Random writes by the second", columns, tuple(rows)),),
@@ -161,6 +162,19 @@ def _not_written_over(
     if held > len(rows) - _last(rows):
         return (f"{told}: the speed fell within the last third, which is partly what was before",)
     return (f"{told}: cleaning still meets what the fill has left, and the pace may change",)
+
+
+def _ended_early(
+    rows: Sequence[dict[str, Any]], is_written: bool, quick: bool
+) -> tuple[str, ...]:
+    """That not time ended the test: another drive was looked at for longer, or more seldom over."""
+    if not is_written:
+        return ()
+    length_s = QUICK_LENGTH_S if quick else LENGTH_S
+    return (
+        f"the drive was written {WRITTEN_MAX:g} times over in {len(rows)} of {length_s} s, which "
+        f"ended the test: its last third is {_last(rows)} s",
+    )
 
 
 def _last(rows: Sequence[dict[str, Any]]) -> int:

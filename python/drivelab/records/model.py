@@ -75,6 +75,13 @@ class Model(Record):
         return are_of_disks(self.family, (item.key for item in self.parameters))
 
     @property
+    def scale(self) -> int:
+        """Of a small version what it is a part of: N of 1/N."""
+        found = (item.value for item in self.parameters if item.key == "scale_divisor")
+        divisor = next(found, None)
+        return divisor if isinstance(divisor, int) else 1
+
+    @property
     def spare_ratio(self) -> float | None:
         """Spare area as part of the user capacity; None where there is none, or nobody knows."""
         if not self.user_capacity_bytes or self.raw_capacity_bytes is None or self.is_disk:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import AsyncIterator
+from http import HTTPStatus
 from pathlib import Path
 
 from starlette.applications import Starlette
@@ -18,7 +19,7 @@ from drivelab.charts import palette
 from drivelab.errors import RequestError, WorkError
 from drivelab.web import measuring
 from drivelab.web.bench import Bench
-from drivelab.web.security import Guard, refusal
+from drivelab.web.security import GUARDED, Guard, refusal
 from drivelab.web.views import VIEWS
 
 STATIC = Path(__file__).parent / "static"
@@ -62,7 +63,12 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
 
 
 async def _shell(_: Request) -> Response:
-    return FileResponse(STATIC / "index.html", headers={"cache-control": "no-cache"})
+    return _shell_file(HTTPStatus.OK)
+
+
+def _shell_file(status: HTTPStatus) -> Response:
+    headers = {"cache-control": "no-cache"}
+    return FileResponse(STATIC / "index.html", status_code=status, headers=headers)
 
 
 async def _views(_: Request) -> Response:
@@ -94,6 +100,10 @@ async def _failed(_: Request, error: Exception) -> Response:
     return refusal(500, str(error))
 
 
-async def _http_error(_: Request, error: Exception) -> Response:
+async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
+    path = request.url.path
+    if error.status_code == HTTPStatus.NOT_FOUND and not path.startswith((*GUARDED, "/static/")):
+        # A reader who mistyped an address: the page says so, and has its menu.
+        return _shell_file(HTTPStatus.NOT_FOUND)
     return refusal(error.status_code, error.detail)

@@ -72,7 +72,11 @@ class Choice:
         some; `known` are titles by their names."""
         if self.kind is not None and known and self.kind not in known:
             told = "; ".join(f"{name} ({title})" for name, title in known.items())
-            raise _unknown("kind", self.kind, known, f"of these drives there are {told}")
+            hint = nearest(self.kind[:SHOWN_LETTERS_MAX], known)
+            raise RequestError(
+                f'kind "{self.kind[:SHOWN_LETTERS_MAX]}": these drives have no such results{hint} '
+                f"Allowed: {told}."
+            )
 
     def check_states(self, held: Iterable[str]) -> None:
         """Raises RequestError for a state that nobody knows; `held` are those of results."""

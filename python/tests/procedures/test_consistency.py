@@ -80,10 +80,15 @@ def test_a_minute_of_a_drive_says_so() -> None:
     assert [note[:17] for note in notes] == ["the time was over", "a small version, "]
 
 
-def test_a_drive_that_was_written_over_and_a_hard_disk_say_nothing_of_it() -> None:
+def test_a_drive_that_was_written_over_says_when_and_a_hard_disk_nothing() -> None:
     target = EngineTarget(small_model(), 1)
     states.find("filled").prepare(target, lambda _: 1, TaskProgress("fill"))
-    assert TEST.measure(target, 1, False, TaskProgress(TEST.id)).notes == ()
+    found = TEST.measure(target, 1, False, TaskProgress(TEST.id))
+    seconds = len(found.tables[0].rows)
+    assert found.notes == (
+        f"the drive was written 1.5 times over in {seconds} of 1800 s, which ended the test: "
+        f"its last third is {seconds // 3} s",
+    )
     disk = EngineTarget(model.load("wd-velociraptor-300gb", []), 1)
     assert TEST.measure(disk, 1, True, TaskProgress(TEST.id)).notes == ()
 

@@ -55,11 +55,20 @@ def test_what_of_an_address_is_not_of_its_page_is_said(
     expect(page.locator("main h1").first).to_be_visible()
 
 
-@pytest.mark.parametrize("address", ["/learn/trim/extra", "/design/nope", "/compare/x/y"])
-def test_a_path_that_leads_nowhere_is_no_page(server: Server, page: Page, address: str) -> None:
+NOWHERE = ["/learn/trim/extra", "/design/nope", "/compare/x/y", "/nonsense", "/non/sense"]
+
+
+@pytest.mark.parametrize("address", NOWHERE)
+def test_a_path_that_leads_nowhere_is_no_page(
+    server: Server, page: Page, noted: Noted, address: str
+) -> None:
     page.goto(server.address)
-    page.goto(f"{server.origin}{address}")
+    answer = page.goto(f"{server.origin}{address}")
+    assert answer and answer.status == (404 if "sense" in address else 200)
     expect(page.get_by_role("heading", name="There is no such page")).to_be_visible()
+    expect(page).to_have_title("No such page · drivelab")
+    # The browser itself tells of a status 404.
+    noted.errors.clear()
 
 
 def modules(file: Path) -> set[Path]:

@@ -48,6 +48,7 @@ async function route() {
   current.shown?.end?.();
   const mine = (current = { name: view?.name ?? null, shown: null });
   if (!view) {
+    document.title = "No such page · drivelab";
     fill(root, h("h1", "There is no such page"));
     return;
   }
