@@ -87,7 +87,12 @@ export class Studies {
     fill(
       this.element,
       h("p.soft", `${about} Measured ${size}; a script does the same with dl.${isSweep ? "sweep" : "vary"}.`),
-      h("div.row.filters", this.job, this.state, this.metric),
+      h(
+        "div.row.filters",
+        h("label", "Job", this.job),
+        h("label", "State", this.state),
+        h("label", "Drawn", this.metric),
+      ),
       isSweep ? this.axes.map(({ key, values, why }) => h("div.row.axis", key, values, why)) : null,
       h("div.row", this.start, this.way),
       this.found,
