@@ -169,11 +169,11 @@ def _shared(flash: _Flash, model: Model) -> list[Fact]:
             )
     link = _number(model, "link.bytes_per_s")
     frame = _number(model, "link.frame_bytes")
-    if not link:
+    frame_ns = _number(model, "link.frame_overhead_ns") + (frame / link * NS_PER_S if link else 0)
+    if not frame_ns:
         why = "link.bytes_per_s = 0: it takes no time"
         found.append(Fact("link_mb_per_s", "Link", None, "MB/s", why))
     elif frame:
-        frame_ns = frame / link * NS_PER_S + _number(model, "link.frame_overhead_ns")
         ways = "each direction" if model.value("link.full_duplex") else "one direction at a time"
         rate = frame / frame_ns * NS_PER_S / MB
         found.append(Fact("link_mb_per_s", "Link", rate, "MB/s", f"its frames; {ways}"))

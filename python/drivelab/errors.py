@@ -56,15 +56,15 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
     >>> nearest("fifp", ["greedy", "fifo"])
     '; did you mean "fifo"?'
-    >>> nearest("g", ["greedy", "fifo"])
-    '.'
+    >>> nearest("g", ["greedy", "fifo"]), nearest("g-", ["greedy", "fifo"])
+    ('.', '.')
     >>> drives = ["intel-x25-v-40gb", "intel-x25-m-g2-80gb", "intel-x25-m-g1-80gb"]
     >>> nearest("intel-x25m", drives)
     '; did you mean "intel-x25-m-g1-80gb" or "intel-x25-m-g2-80gb"?'
     >>> nearest("intel-x25-m-g9", drives) == nearest("intel-x25m", drives)
     True
     """
-    names = list(dict.fromkeys(known)) if len(word) >= WORD_MIN else []
+    names = list(dict.fromkeys(known)) if len(_bare(word)) >= WORD_MIN else []
     # Who left out dashes, or the end of a name, meant one that begins like that; who left out its
     # beginning, too, one that has it inside.
     bare = _bare(word)

@@ -12,6 +12,15 @@ from drivelab.quantities import NS_PER_US
 SPLIT_PARTS = ("queueing", "link", "firmware", "flash", "cleaning")
 QUOTED_PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99_9": 99.9, "p99_99": 99.99}
 
+BEYOND_MIN = 10
+"""A percentile says something if at least so many requests lie beyond it: of fewer it is nearly the
+longest latency."""
+
+
+def tells(requests: int, percent: float) -> bool:
+    """Whether these are enough requests for a percentile."""
+    return requests * (100 - percent) >= 100 * BEYOND_MIN * (1 - 1e-9)
+
 
 def us(ns: float) -> float:
     """A time in us."""

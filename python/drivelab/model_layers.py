@@ -37,35 +37,55 @@ def texts(request: str, overrides: Overrides, arrays: tuple[Path, ...] = ()) -> 
     name each other in a circle.
     """
     path = _find(request)
-    if path in arrays:
+    if path.resolve() in arrays:
         raise RequestError(f'model "{request}": {_origin(path)} is a member of itself')
-    layers = _layers(path, request)
-    part = _part([text for text, _ in layers], overrides)
-    if part is not None:
-        layers.insert(0, _part_layer(part, path, request))
-    names = _members([text for text, _ in layers], overrides)
-    stated_in = "" if "members" in dict(overrides) else f"{_origin(path)}: "
-    for name in names:
-        _find_named(name, f"{stated_in}members")
-    return Texts(layers, overrides, [texts(name, (), (*arrays, path)) for name in names])
+    files = _layers(path, request)
+    layers = [(text, str(_origin(file))) for text, file in files]
+    part, folder = _stated_in_one(files, overrides, "flash.part")
+    if isinstance(part, str):
+        layers.insert(0, _part_layer(part, folder or path.parent, request))
+    names, folder = _stated_in_one(files, overrides, "members")
+    place = "members" if folder is None else f"{_origin(path)}: members"
+    found = [
+        _find_named(name, place, folder or Path())
+        for name in (names if isinstance(names, list) else ())
+        if isinstance(name, str)
+    ]
+    inside = (*arrays, path.resolve())
+    return Texts(layers, overrides, [texts(str(member), (), inside) for member in found])
 
 
-def _layers(path: Path, request: str) -> list[tuple[str, str]]:
-    """Texts and origins of a model file and of the bases it stands on, the lowest first."""
-    layers: list[tuple[str, str]] = []
+def _layers(path: Path, request: str) -> list[tuple[str, Path]]:
+    """Texts and files of a model and of the bases it stands on, the lowest first."""
+    layers: list[tuple[str, Path]] = []
     seen: list[Path] = []
     while True:
-        if path in seen:
+        if path.resolve() in seen:
             raise RequestError(f'model "{request}": {_origin(path)} is a base of itself')
-        seen.append(path)
+        seen.append(path.resolve())
         text = _read(path, request)
-        layers.insert(0, (text, str(_origin(path))))
+        layers.insert(0, (text, path))
         base = _stated(text, "base")
         if not isinstance(base, str):
             return layers
-        beside = path.parent / base
-        place = f'{_origin(path)}: base = "{base}"'
-        path = beside if base.endswith(".toml") and beside.is_file() else _find_named(base, place)
+        path = _find_named(base, f'{_origin(path)}: base = "{base}"', path.parent)
+
+
+def _stated_in_one(
+    files: Sequence[tuple[str, Path]], overrides: Overrides, key: str
+) -> tuple[Any, Path | None]:
+    """What an override says about a key, or else the topmost of the files that says something; and
+    the folder of that file (None: an override)."""
+    given = [value.strip(QUOTES) for name, value in overrides if name == key]
+    if given:
+        # A list is written as TOML has it, a word without its quotes.
+        listed = _stated(f"{key} = {given[-1]}", key) if given[-1].startswith("[") else given[-1]
+        return listed, None
+    for text, file in reversed(files):
+        found = _stated(text, key)
+        if found is not None:
+            return found, file.parent
+    return None, None
 
 
 def _read(path: Path, request: str) -> str:
@@ -76,26 +96,15 @@ def _read(path: Path, request: str) -> str:
         raise RequestError(f'model "{request}": can\'t read {path}: {reason}') from None
 
 
-def _part(layers: Sequence[str], overrides: Overrides) -> str | None:
-    """The flash part that a drive's layers name, the topmost first, or an override does."""
-    given = [
-        f'flash.part = "{value.strip(QUOTES)}"' for key, value in overrides if key == "flash.part"
-    ]
-    for text in reversed([*layers, *given]):
-        name = _stated(text, "flash.part")
-        if isinstance(name, str):
-            return name
-    return None
-
-
-def _part_layer(name: str, path: Path, request: str) -> tuple[str, str]:
-    """Text and origin of a flash part: of one beside the model, or that comes with drivelab. A
-    grade, PART@GRADE, is the part with what its own file says in place of the part's."""
-    text, origin = _part_file(name, path, request)
+def _part_layer(name: str, folder: Path, request: str) -> tuple[str, str]:
+    """Text and origin of a flash part: of one beside the file that names it, in `folder`, or that
+    comes with drivelab. A grade, PART@GRADE, is the part with what its own file says in place of
+    the part's."""
+    text, origin = _part_file(name, folder, request)
     whole, at, _ = name.partition("@")
     if not at:
         return text, origin
-    return _graded(_part_file(whole, path, request)[0], text), origin
+    return _graded(_part_file(whole, folder, request)[0], text), origin
 
 
 def _graded(part: str, grade: str) -> str:
@@ -121,9 +130,9 @@ def _inline(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _part_file(name: str, path: Path, request: str) -> tuple[str, str]:
+def _part_file(name: str, folder: Path, request: str) -> tuple[str, str]:
     """Text and origin of the file of a part, or of a grade."""
-    places = [folder / PARTS / f"{name}.toml" for folder in (path.parent, models_folder())]
+    places = [place / PARTS / f"{name}.toml" for place in (folder, models_folder())]
     found = next((place for place in places if place.is_file()), None)
     if found is None or "/" in name:
         known = sorted({file.stem for place in places for file in place.parent.glob("*.toml")})
@@ -133,16 +142,6 @@ def _part_file(name: str, path: Path, request: str) -> tuple[str, str]:
         )
     origin = found.relative_to(models_folder()) if found == places[-1] else found
     return _read(found, request), str(origin)
-
-
-def _members(layers: Sequence[str], overrides: Overrides) -> list[str]:
-    """The member models that an array's layers name, the topmost first, or an override does."""
-    given = [f"members = {value}" for key, value in overrides if key == "members"]
-    for text in reversed([*layers, *given]):
-        names = _stated(text, "members")
-        if isinstance(names, list):
-            return [name for name in names if isinstance(name, str)]
-    return []
 
 
 def _stated(text: str, key: str) -> Any:
@@ -171,7 +170,7 @@ def _find(request: str) -> Path:
     names = known_names()
     if request in names:
         return models_folder() / f"{request}.toml"
-    path = paths.checked("model", request).expanduser()
+    path = paths.expanded(paths.checked("model", request))
     if path.is_file():
         return path
     if "/" in request or request.endswith(".toml") or path.is_dir():
@@ -185,10 +184,12 @@ def _find(request: str) -> Path:
     )
 
 
-def _find_named(request: str, place: str) -> Path:
-    """A model that a file names; what is wrong with its name is told with the place."""
+def _find_named(request: str, place: str, folder: Path) -> Path:
+    """A model that a file in `folder` names: one that comes along, or a file beside that, wherever
+    the command is run. What is wrong with its name is told with the place."""
     try:
-        return _find(request)
+        is_file = request.endswith(".toml")
+        return _find(str(folder / paths.expanded(request)) if is_file else request)
     except RequestError as error:
         raise RequestError(f"{place}: {error}", error.key) from None
 

@@ -41,6 +41,15 @@ def checked(what: str, path: str | os.PathLike[str]) -> Path:
     return Path(text)
 
 
+def expanded(path: str | os.PathLike[str]) -> Path:
+    """The path with the home directory for a `~` at its beginning; as it is, where nobody has that
+    name."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        return Path(path)
+
+
 def of_text(what: str, path: Path) -> Path:
     """The path; raises RequestError for one whose folders aren't text: results can't name it."""
     if (shown := escaped(str(path))) != str(path):

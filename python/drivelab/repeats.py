@@ -16,7 +16,7 @@ from typing import Any
 from drivelab import failures
 from drivelab import review as laboratory
 from drivelab.estimates import estimate
-from drivelab.quantities import repeat_seeds
+from drivelab.quantities import mib, repeat_seeds
 
 Record = dict[str, Any]
 
@@ -162,7 +162,7 @@ def _put(record: Record, name: str, number: float | None) -> None:
 
 
 JOB_NUMBERS: Mapping[str, Callable[[Record], float | None]] = {
-    "mib_per_s": lambda part: part["bw_bytes"] / 2**20,
+    "mib_per_s": lambda part: mib(part["bw_bytes"]),
     "iops": lambda part: part["iops"],
     "latency_mean_us": lambda part: part["lat_ns"]["mean"] / 1e3,
     "latency_max_us": lambda part: part["lat_ns"]["max"] / 1e3,

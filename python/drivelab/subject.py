@@ -76,7 +76,8 @@ def find(request: str, overrides: models.Overrides = (), wish: Wish | None = Non
 
 
 def check_wish(names: Sequence[str], wish: Wish, plan_only: bool) -> None:
-    """Raises RequestError for options of real drives where all names are models."""
+    """Raises RequestError for options of real drives where all names are models, and for a consent
+    to the loss of a drive that isn't among them."""
     given = {
         "--size": wish.size,
         "--destroy": wish.destroy,
@@ -90,7 +91,7 @@ def check_wish(names: Sequence[str], wish: Wish, plan_only: bool) -> None:
     for name in wish.destroy:
         if name not in real:
             raise RequestError(
-                f"--destroy {name}: none of the drives has that name; allowed: {', '.join(real)}"
+                f'--destroy "{name}": none of the drives has that name; allowed: {", ".join(real)}'
             )
 
 

@@ -142,6 +142,37 @@ def test_a_base_may_be_a_file_beside_the_model(tmp_path: Path) -> None:
     other.write_text('base = "none.toml"\nname = "other"\n', encoding="utf-8")
     with pytest.raises(RequestError, match=r'base = "none.toml": model .* there is no such file'):
         model.load(str(other))
+    other.write_text(f'base = "../{tmp_path.name}/other.toml"\nname = "x"\n', encoding="utf-8")
+    with pytest.raises(RequestError, match=r"other\.toml is a base of itself"):
+        model.load(str(other))
+
+
+def test_what_a_file_names_lies_beside_it_wherever_the_command_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A base, a member and a flash part, each named by a file in another folder."""
+    inner = tmp_path / "inner"
+    (inner / "flash").mkdir(parents=True)
+    part = (model_layers.models_folder() / "flash/imft-34nm-mlc.toml").read_text(encoding="utf-8")
+    (inner / "flash/mine.toml").write_text(
+        part.replace('"imft-34nm-mlc"', '"mine"', 1), encoding="utf-8"
+    )
+    own = 'base = "intel-x25-v-40gb"\nname = "own"\n[flash]\npart = "mine"\n'
+    (inner / "own.toml").write_text(own, encoding="utf-8")
+    array = 'name = "two"\ntitle = "Two"\nfamily = "raid-0"\nmembers = ["own.toml", "own.toml"]\n'
+    (inner / "two.toml").write_text(array + "[array]\nstrip_bytes = 65536\n", encoding="utf-8")
+    outer = tmp_path / "outer.toml"
+    outer.write_text('base = "inner/own.toml"\nname = "outer"\n', encoding="utf-8")
+    for folder in (inner, tmp_path):
+        monkeypatch.chdir(folder)
+        assert model.load(str(outer)).value("flash.part") == "mine"
+        assert model.load(str(inner / "two.toml")).value("member.flash.part") == "mine"
+    # A file of this name where the command is run is none that the model names.
+    (inner / "own.toml").rename(tmp_path / "own.toml")
+    with pytest.raises(RequestError, match=r'base = "inner/own.toml": .* there is no such file'):
+        model.load(str(outer))
+    with pytest.raises(RequestError, match=r"members: .* there is no such file"):
+        model.load(str(inner / "two.toml"))
 
 
 def test_a_part_may_lie_beside_the_model(tmp_path: Path) -> None:

@@ -25,6 +25,12 @@ def test_every_stream_declares_its_pattern_and_no_other_test_has_one() -> None:
             assert test.traits.pattern == test.order, test.id
 
 
+def test_a_stream_that_keeps_to_the_end_says_so_in_sentences() -> None:
+    for test in PROCEDURES.values():
+        at_end = isinstance(test, Stream) and test.end_share is not None
+        assert bool(test.traits.place) == at_end, test.id
+
+
 def test_stories_are_those_that_tests_declare() -> None:
     told = {test.traits.story for test in PROCEDURES.values()} - {""}
     assert told == set(studies.STORIES)

@@ -48,7 +48,8 @@ struct Processor {
     ready_ns: Nanos,
 }
 
-/// Limits of one job. A flush counts in none of them and waits for no rate, as with fio.
+/// Limits of one job. A flush counts in none of them, as with fio: it waits for no rate, only for a pause that
+/// is under way.
 #[derive(Clone, Debug)]
 pub struct Pacing {
     start_ns: Nanos,

@@ -4,7 +4,7 @@ use crate::loops::{SECTORS, go, job};
 use crate::server::Server;
 use drivelab_controller::Op;
 use drivelab_workload::job::Rw;
-use drivelab_workload::{Progress, run};
+use drivelab_workload::{Job, Progress, run};
 
 #[test]
 fn rates_are_kept_exactly() {
@@ -46,15 +46,18 @@ fn flushes_count_in_no_limit() {
     let expected = [0, 1_000_000, 2_000_000].map(|due| [(due, Op::Write), (due + 100, Op::Flush)]);
     // The job ends with its last write, as fio's.
     assert_eq!(at(drive), expected.concat()[..5]);
+    // With places left a flush doesn't wait for its write: it comes when the write was issued.
+    let mut deep = Server::new(SECTORS, 32, 4, 100).remembering();
+    go(&mut deep, vec![Job { queue_depth: 4, ..job.clone() }]);
+    let expected = [0, 1_000_000, 2_000_000].map(|due| [(due, Op::Write), (due, Op::Flush)]);
+    assert_eq!(at(deep), expected.concat()[..5]);
 
     (job.rate_iops, job.thinktime_ns, job.thinktime_blocks) = (None, 1000, 2);
     let mut drive = Server::new(SECTORS, 32, 1, 100).remembering();
     go(&mut drive, vec![job]);
-    let writes: Vec<u64> =
-        at(drive).into_iter().filter(|(_, op)| *op == Op::Write).map(|(time_ns, _)| time_ns).collect();
-    assert_eq!(writes.len(), 3);
-    assert_eq!(writes[1], 200, "no pause after one write and its flush");
-    assert!(writes[2] >= 1300, "a pause after two writes: {writes:?}");
+    // The pause begins with the second write's end; the flush behind it waits, too.
+    let pause = [(0, Op::Write), (100, Op::Flush), (200, Op::Write), (1300, Op::Flush), (1400, Op::Write)];
+    assert_eq!(at(drive), pause);
 }
 
 #[test]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +24,27 @@ COMMAND_OPTIONS = ("data", "until-steady", "round", "limit")
 TAGS = "tags"
 TAG_LETTERS_MAX = 40
 TAGS_MAX = 20
+
+
+@dataclass(frozen=True)
+class Number:
+    """A column that is followed over runs."""
+
+    title: str
+    unit: str
+    of_requests: bool
+    """In `measurements`, which tests of many numbers have no row of; the others are in `tests`."""
+
+
 NUMBERS = {
-    "mib_per_s": ("Throughput", "MiB/s", "m.mib_per_s"),
-    "iops": ("Requests per second", "IOPS", "m.iops"),
-    "latency_mean_us": ("Mean latency", "us", "m.latency_mean_us"),
-    "latency_max_us": ("Longest latency", "us", "m.latency_max_us"),
-    "write_amplification": ("Write amplification", "", "t.write_amplification"),
-    "energy_j": ("Energy", "J", "t.energy_j"),
+    "mib_per_s": Number("Throughput", "MiB/s", of_requests=True),
+    "iops": Number("Requests per second", "IOPS", of_requests=True),
+    "latency_mean_us": Number("Mean latency", "us", of_requests=True),
+    "latency_max_us": Number("Longest latency", "us", of_requests=True),
+    "write_amplification": Number("Write amplification", "", of_requests=False),
+    "energy_j": Number("Energy", "J", of_requests=False),
 }
-"""Of measurements: title, unit, and the expression in terms of tests (t) and measurements (m)."""
+"""By the name of the column."""
 
 
 def tags(path: Path, option: str) -> dict[int, list[str]]:
@@ -79,11 +92,6 @@ def _check_run(path: Path, run_id: int, option: str) -> None:
         raise RequestError(f'{option} "{path}": it has no run {run_id}')
 
 
-def is_of_requests(number: str) -> bool:
-    """Whether one of NUMBERS is of requests, which tests of many numbers tell none of."""
-    return NUMBERS[number][2].startswith("m.")
-
-
 def values(path: Path, option: str) -> dict[str, list[Record]]:
     """The values of tests of many numbers, by test: `name`, `title` and `unit` of each, as the
     newest run has them, in the order in which they were recorded first."""
@@ -110,7 +118,7 @@ def over_runs(
     of the replay, by name, and `value`. A run of several jobs, or of reads and writes, has a row
     for each. Raises RequestError for another number.
     """
-    of_requests = number in NUMBERS and is_of_requests(number)
+    of_requests = number in NUMBERS and NUMBERS[number].of_requests
     job, direction = ("m.job", "m.direction") if of_requests else ("NULL", "NULL")
     if number.startswith("value:"):
         expression, join = (
@@ -122,7 +130,7 @@ def over_runs(
         )
         words = [number.removeprefix("value:")]
     elif number in NUMBERS:
-        expression, words = NUMBERS[number][2], []
+        expression, words = f"{'m' if of_requests else 't'}.{number}", []
         join = (
             " JOIN measurements m ON m.run_id = t.run_id AND m.model = t.model"
             " AND m.test = t.test AND m.state = t.state"

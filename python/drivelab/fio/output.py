@@ -229,7 +229,7 @@ def _direction(job: FioJob, measured: Mapping[str, Any], group_bytes_per_s: floa
     rates = _samples([count / KIB / interval_s for count in series["bytes"][:whole]], measured)
     iops = _samples([count / interval_s for count in series["ios"][:whole]], measured)
     # fio's 0 of a direction without requests; null of requests that took no time.
-    timeless = measured["ios"] and measured["iops"] is None
+    timeless = measured["ios"] > 0 and measured["iops"] is None
     bytes_per_s = measured["bytes_per_s"] or 0.0
     share = 100 * bytes_per_s / group_bytes_per_s if group_bytes_per_s else None
     return {

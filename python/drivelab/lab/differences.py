@@ -17,6 +17,7 @@ from drivelab.lab import checks
 from drivelab.lab.history import state_label
 from drivelab.lab.reading import Stored, read
 from drivelab.lab.result import Result
+from drivelab.latencies import tells
 from drivelab.names import told_apart
 from drivelab.results import COMPOUND, model_result
 
@@ -185,7 +186,13 @@ def _as_review(result: Result) -> dict[str, Any]:
             "state": state,
             "kind": COMPOUND,
             "values": [
-                {"name": name, "title": title, "unit": unit, "better": better, "value": row[name]}
+                {
+                    "name": name,
+                    "title": title,
+                    "unit": unit,
+                    "better": better,
+                    "value": row[name] if name != P99 or tells(row["ios"], 99) else None,
+                }
                 for name, title, unit, better in _VALUES
             ],
             "tables": [],
@@ -205,11 +212,12 @@ def _as_review(result: Result) -> dict[str, Any]:
     }
 
 
+P99 = "latency_p99_us"
 _VALUES = (
     ("mib_per_s", "throughput", "MiB/s", "higher"),
     ("iops", "requests per second", "IOPS", "higher"),
     ("latency_mean_us", "mean latency", "us", "lower"),
-    ("latency_p99_us", "99 % of latencies under", "us", "lower"),
+    (P99, "99 % of latencies under", "us", "lower"),
     ("latency_max_us", "longest latency", "us", "lower"),
     ("write_amplification", "write amplification", "", "lower"),
 )

@@ -66,7 +66,7 @@ class Trace:
     ) -> None:
         if not isinstance(path, str | os.PathLike):
             raise RequestError(f"path = {path!r}: allowed: the path of a trace")
-        self.path = paths.checked("trace", path).expanduser().resolve()
+        self.path = paths.expanded(paths.checked("trace", path)).resolve()
         options: dict[str, Any] = {
             "pacing": pacing,
             "queue_depth": checks.plain(queue_depth),

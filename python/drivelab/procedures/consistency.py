@@ -164,9 +164,7 @@ def _not_written_over(
     return (f"{told}: cleaning still meets what the fill has left, and the pace may change",)
 
 
-def _ended_early(
-    rows: Sequence[dict[str, Any]], is_written: bool, quick: bool
-) -> tuple[str, ...]:
+def _ended_early(rows: Sequence[dict[str, Any]], is_written: bool, quick: bool) -> tuple[str, ...]:
     """That not time ended the test: another drive was looked at for longer, or more seldom over."""
     if not is_written:
         return ()

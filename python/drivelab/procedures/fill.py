@@ -122,9 +122,9 @@ def _values(rows: Sequence[dict[str, Any]]) -> tuple[Value, ...]:
     size = (rows[at - 1]["written_gb"], rows[at - 1]["written_percent"]) if at else (None, None)
     return (
         Value("cache_gb", "Written until the speed falls", size[0], "GB", "higher"),
-        Value("cache_percent", "The same of the drive", size[1], "%", "higher"),
-        Value("cached_mb_per_s", "Speed until then", cached, "MB/s", "higher"),
-        Value("behind_mb_per_s", "Speed from then on", behind, "MB/s", "higher"),
+        Value("cache_percent", "The same, of the drive's capacity", size[1], "%", "higher"),
+        Value("cached_mb_per_s", "Speed before it falls", cached, "MB/s", "higher"),
+        Value("behind_mb_per_s", "Speed after it has fallen", behind, "MB/s", "higher"),
         Value("lowest_mb_per_s", "Lowest speed of a piece", min(rates), "MB/s", "higher"),
         Value("mean_mb_per_s", "Mean speed of the fill", _speed(rows), "MB/s", "higher"),
     )

@@ -197,7 +197,12 @@ def count(value: Any, noun: str) -> str:
     amount = number(value)
     if amount is None:
         return DASH
-    return f"{_fixed(amount, 0)}{NBSP}{noun if amount != 1 else noun.removesuffix('s')}"
+    return f"{_fixed(amount, 0)}{NBSP}{_noun(amount, noun)}"
+
+
+def _noun(amount: float, noun: str) -> str:
+    """The plural or, of one, its singular; a unit such as "blocks/die" has none."""
+    return noun.removesuffix("s") if amount == 1 and noun.isalpha() else noun
 
 
 def power(watts: Any) -> str:
@@ -249,4 +254,4 @@ def parameter(value: Any, unit: str) -> str:
         return size(amount)
     if unit in ("bytes/s", "B/s", "byte/s"):
         return exact(amount / 1e6, "MB/s") if amount else "no limit"
-    return exact(amount, unit.removesuffix("s") if amount == 1 and unit.isalpha() else unit)
+    return exact(amount, _noun(amount, unit))

@@ -115,11 +115,9 @@ def does(test: Stream) -> str:
     """What a drive does in a test: "writes random 4 KiB blocks"."""
     verb = "writes" if test.writes else "reads"
     block = "" if test.block_bytes is None else f" {q.size(test.block_bytes)}"
-    if streams.pattern(test) == "sequential":
-        return f"{verb} sequentially{_place(test)}"
-    if streams.pattern(test) == "pass":
-        return f"{verb} all its blocks in a row"
-    return f"{verb} random{block} blocks" if block else f"{verb} at random"
+    how = f"random{block} blocks" if block else "at random"
+    known = {"sequential": "sequentially", "pass": "all its blocks in a row"}
+    return f"{verb} {known.get(streams.pattern(test), how)}{_place(test)}"
 
 
 def _place(test: Stream) -> str:

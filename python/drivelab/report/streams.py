@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from drivelab import traits
-from drivelab.latencies import QUOTED_PERCENTILES
+from drivelab.latencies import QUOTED_PERCENTILES, tells
 from drivelab.procedures import PROCEDURES
 from drivelab.records.latency import Latency, Split
 from drivelab.records.test import AnyTest, Stream
@@ -31,21 +31,10 @@ def quoted(latency: Latency, key: str) -> float | None:
     return found
 
 
-BEYOND_MIN = 10
-"""A percentile says something if at least so many requests lie beyond it: of fewer it is nearly the
-longest latency."""
-
-
-def tells(test: Stream, percent: float) -> bool:
-    """Whether a test had requests enough for a percentile."""
-    requests = round((test.iops or 0.0) * (test.duration_s or 0.0))
-    return requests * (100 - percent) >= 100 * BEYOND_MIN * (1 - 1e-9)
-
-
 def told(test: Stream, key: str) -> float | None:
     """One of the latencies that are told by name; None of a percentile of too few requests."""
     percent = QUOTED_PERCENTILES.get(key)
-    enough = percent is None or tells(test, percent)
+    enough = percent is None or tells(test.ios, percent)
     return quoted(test.latency_us, key) if enough else None
 
 
@@ -55,7 +44,7 @@ def percentiles(test: Stream, *, every: bool = False) -> list[tuple[float, float
     points = {at: quoted(test.latency_us, key) for key, at in QUOTED_PERCENTILES.items()}
     points |= {at: value for at, value in test.latency_us.percentiles if at < 100}
     known = ((at, value) for at, value in points.items() if value is not None)
-    return sorted((at, value) for at, value in known if every or tells(test, at))
+    return sorted((at, value) for at, value in known if every or tells(test.ios, at))
 
 
 def parts(split: Split) -> dict[str, float]:

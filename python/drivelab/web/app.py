@@ -72,7 +72,8 @@ def _shell_file(status: HTTPStatus) -> Response:
 
 
 async def _views(_: Request) -> Response:
-    return JSONResponse([{"name": view.name, "title": view.title} for view in VIEWS])
+    keys = ("name", "title", "path_parts_max")
+    return JSONResponse([{key: getattr(view, key) for key in keys} for view in VIEWS])
 
 
 async def _palette(_: Request) -> Response:

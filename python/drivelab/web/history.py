@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import secrets
 from typing import Any
@@ -78,8 +79,7 @@ def runs(request: Request) -> Response:
             "database": str(library.results),
             "limit": SIDES_MAX,
             "numbers": {
-                name: {"title": title, "unit": unit, "of_requests": history.is_of_requests(name)}
-                for name, (title, unit, _) in history.NUMBERS.items()
+                name: dataclasses.asdict(number) for name, number in history.NUMBERS.items()
             },
             "values": values,
         }

@@ -17,6 +17,8 @@ class View:
     title: str
     module: str
     """Of drivelab.web; its `routes()` are what the view asks the server for."""
+    path_parts_max: int = 0
+    """How many parts an address may have behind /NAME."""
 
     def routes(self) -> list[BaseRoute]:
         """Below /api/ and /socket/, where a token is needed; others let in whoever knows them."""
@@ -27,7 +29,7 @@ class View:
 VIEWS = (
     View("compare", "Compare", "comparison"),
     View("watch", "Watch", "watch"),
-    View("learn", "Learn", "lessons"),
+    View("learn", "Learn", "lessons", path_parts_max=1),
     View("design", "Design", "design"),
     View("traces", "Traces", "traces"),
     View("history", "History", "history"),

@@ -10,7 +10,7 @@ import pytest
 from database.sample import recorded, rows
 
 from drivelab import database
-from drivelab.database import Recorded
+from drivelab.database import Recorded, history
 
 
 def test_runs_are_numbered_and_come_back_as_they_were(tmp_path: Path) -> None:
@@ -159,3 +159,17 @@ def test_every_column_says_what_it_is(tmp_path: Path) -> None:
     silent = "SELECT table_name, column_name FROM duckdb_columns() WHERE comment IS NULL"
     left = rows(path, f"{silent} AND column_name <> 'run_id' AND NOT internal")
     assert {table for table, _ in left} <= {"layout", "parameters_wide"}
+
+
+def test_values_are_offered_as_the_newest_run_has_them(tmp_path: Path) -> None:
+    path = tmp_path / "lab.duckdb"
+    for title, unit in (("Largest write", "MB/s"), ("Largest write of all", "MiB/s")):
+        test = documents.compound()
+        test["values"][0] |= {"title": title, "unit": unit}
+        database.append(path, Recorded.review(documents.review(test)))
+    assert history.values(path, "FILE") == {
+        "sweep": [
+            {"name": "write", "title": "Largest write of all", "unit": "MiB/s"},
+            {"name": "dips", "title": "Dips", "unit": ""},
+        ]
+    }

@@ -326,6 +326,11 @@ def test_requests_in_no_time_have_no_rate(
     assert job["read"]["total_ios"] == 5
     assert [job["read"][key] for key in ("bw_bytes", "bw", "iops")] == [None] * 3
     assert job["write"]["iops"] == 0
+    words = ["run", str(file), "--drive", "hypothetical", "--repeat", "2", "--json"]
+    assert cli.run(words) == 0
+    [of_reads] = json.loads(capsys.readouterr().out)["drivelab"]["repeats"]["jobs"]
+    assert "latency_mean_us" in of_reads["numbers"]
+    assert not {"mib_per_s", "iops"} & set(of_reads["numbers"])
 
 
 def test_the_table_says_what_flushes_took(

@@ -87,6 +87,8 @@ def test_bandwidth_is_in_bytes(capsys: pytest.CaptureFixture[str], tmp_path: Pat
     # A limit in kilobytes, as a size.
     found = run(capsys, tmp_path, "steadystate=bw:100k\nss_dur=4")
     assert found["jobs"][0]["steadystate"]["ss"] == "bw:102400.000000"
+    assert cli.run(["run", str(tmp_path / "job.fio"), "--drive", MODEL_NAME, *SETS]) == 0
+    assert "a: steadystate bw:102400 over 4 s attained: " in capsys.readouterr().out
 
 
 def test_a_job_ends_when_it_is_steady(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -109,6 +111,8 @@ def test_a_job_that_ends_before_has_not_attained_it(
     found = job["steadystate"]
     assert (found["attained"], found["criterion"]) == (0, None)
     assert job["read"]["runtime"] == 3000
+    assert cli.run(["run", str(tmp_path / "job.fio"), "--drive", MODEL_NAME, *SETS]) == 0
+    assert "a: steadystate iops:1% over 60 s not attained\n" in capsys.readouterr().out
 
 
 def test_jobs_that_are_reported_together_end_together(

@@ -43,13 +43,12 @@ def test_amounts_rates_and_latencies_are_those_that_fio_states() -> None:
     assert report["flush"]["count"] == 4
 
 
-def test_no_percentile_is_above_the_longest_latency() -> None:
-    """fio tells the middle of a bin that the longest may lie below."""
-    found = measurement.latency_report(
-        {"N": 2, "min": 10, "max": 1000, "mean": 505, "stddev": 1, "percentile": {"99.9": 1004}}
-    )
+def test_no_percentile_is_beyond_the_extremes() -> None:
+    """fio tells the middle of a bin that the longest may lie below, and the shortest above."""
+    times = {"N": 2, "min": 997, "max": 1000, "mean": 998.5, "stddev": 1.5}
+    found = measurement.latency_report({**times, "percentile": {"1": 992, "99.9": 1004}})
     assert found is not None
-    assert found["percentiles"] == {"99.9": 1000}
+    assert found["percentiles"] == {"1": 997, "99.9": 1000}
 
 
 def test_what_did_not_happen_is_nothing_and_not_zero() -> None:

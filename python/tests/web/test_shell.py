@@ -38,6 +38,7 @@ STRANGE = {
     "/learn/trim?step=abc": 'step "abc" of the address: allowed: 0 to ',
     "/learn/trim?step=-5": 'step "-5" of the address: allowed: 0 to ',
     "/learn/trim?step=999": 'step "999" of the address: allowed: 0 to ',
+    "/watch?x=1": '"x" is unknown',
     "/traces?x=1": '"x" is unknown in the address of this page. Allowed: trace, run',
     "/history?x=1": '"x" is unknown in the address of this page. Allowed: filter, model, test',
     "/compare?foo=1": '"foo" is unknown in the address of this page. Allowed: drive, kind, test',
@@ -51,8 +52,23 @@ def test_what_of_an_address_is_not_of_its_page_is_said(
 ) -> None:
     page.goto(server.address)
     page.goto(f"{server.origin}{address}")
-    expect(page.get_by_role("alert").filter(has_text=STRANGE[address])).to_be_visible()
+    expect(page.locator(".warning").filter(has_text=STRANGE[address])).to_be_visible()
     expect(page.locator("main h1").first).to_be_visible()
+
+
+@pytest.mark.parametrize("address", ["/learn/trim?x=1", "/traces?x=1", "/history?x=1"])
+def test_what_was_said_of_an_address_is_gone_with_it(
+    server: Server, page: Page, address: str
+) -> None:
+    page.goto(server.address)
+    path = address.partition("?")[0]
+    page.goto(f"{server.origin}{path}")
+    expect(page.locator("main h1").first).to_be_visible()
+    page.evaluate("to => import('/static/app.js').then((app) => app.go(to))", address)
+    told = page.get_by_role("alert").filter(has_text=STRANGE.get(address, "is unknown"))
+    expect(told).to_be_visible()
+    page.evaluate("to => import('/static/app.js').then((app) => app.go(to))", path)
+    expect(told).to_be_hidden()
 
 
 NOWHERE = ["/learn/trim/extra", "/design/nope", "/compare/x/y", "/nonsense", "/non/sense"]
@@ -64,7 +80,8 @@ def test_a_path_that_leads_nowhere_is_no_page(
 ) -> None:
     page.goto(server.address)
     answer = page.goto(f"{server.origin}{address}")
-    assert answer and answer.status == (404 if "sense" in address else 200)
+    assert answer is not None
+    assert answer.status == (404 if "sense" in address else 200)
     expect(page.get_by_role("heading", name="There is no such page")).to_be_visible()
     expect(page).to_have_title("No such page · drivelab")
     # The browser itself tells of a status 404.

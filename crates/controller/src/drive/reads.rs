@@ -66,30 +66,31 @@ impl<M: Scheduled> SolidStateDrive<M> {
             }
             let mut read = if let Some(id) = self.buffer.find(Lpn(unit)) {
                 self.read_buffer(id, Lpn(unit), sector, sectors, now)
-            } else if let Some(ready_ns) = self.read_ahead.ready(unit) {
-                if self.mapping.sensed(Lpn(unit)).is_none() {
-                    // What was to be read ahead is nothing either.
+            } else {
+                let sensed = self.mapping.sensed(Lpn(unit));
+                if sensed.is_none() {
                     self.meters.zero_read_bytes += sectors * SECTOR_BYTES;
                 }
-                FlashWait::under_way(now, ready_ns)
-            } else if let Some(ppn) = self.mapping.sensed(Lpn(unit)) {
-                let mut wait = self.fetch_map_of_piece(Lpn(unit), &mut of_line, now);
-                // Units that follow on the same page come with the same sensing.
-                let (together, bytes) =
-                    self.extend_on_page(lba, end, ppn, unit, sectors, (stamps.as_mut(), slot));
-                sectors = together;
-                self.meters.read_bytes_host += bytes;
-                let place = (self.mapping.flash(), ppn);
-                if has_pieces {
-                    self.flash.read_piece(place, (sector, sectors), bytes, &mut wait, now);
+                if let Some(ready_ns) = self.read_ahead.ready(unit) {
+                    FlashWait::under_way(now, ready_ns)
                 } else {
-                    self.flash.read(place, (sector, sectors), bytes, &mut wait, now);
+                    // Where the map isn't in memory, it must be read even to know that there is nothing.
+                    let mut wait = self.fetch_map_of_piece(Lpn(unit), &mut of_line, now);
+                    if let Some(ppn) = sensed {
+                        // Units that follow on the same page come with the same sensing.
+                        let (together, bytes) =
+                            self.extend_on_page(lba, end, ppn, unit, sectors, (stamps.as_mut(), slot));
+                        sectors = together;
+                        self.meters.read_bytes_host += bytes;
+                        let place = (self.mapping.flash(), ppn);
+                        if has_pieces {
+                            self.flash.read_piece(place, (sector, sectors), bytes, &mut wait, now);
+                        } else {
+                            self.flash.read(place, (sector, sectors), bytes, &mut wait, now);
+                        }
+                    }
+                    wait
                 }
-                wait
-            } else {
-                self.meters.zero_read_bytes += sectors * SECTOR_BYTES;
-                // Where the map isn't in memory, it must be read to know that there is nothing.
-                self.fetch_map_of_piece(Lpn(unit), &mut of_line, now)
             };
             if self.faults.is_some() {
                 self.read_with_faults(slot, (lba, sectors), &mut read, now);

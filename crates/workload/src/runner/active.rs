@@ -65,9 +65,9 @@ pub(super) enum May {
     Rest,
 }
 
-/// Requests at one instant before a job that waits for time is given up: more than an ideal drive of 80 GB answers from
-/// its map before it first touches its flash.
-const TIMELESS_REQUESTS: u64 = 1 << 25;
+/// The fewest requests at one instant before a job that waits for time is given up. Twice as many as lead once over its
+/// span are waited for, too: an ideal drive answers from its map what was never written, and takes time for the rest.
+const TIMELESS_REQUESTS_MIN: u64 = 1 << 25;
 
 /// What a job may do, and which request that is about. Beside each other: an enum with a request inside is written down
 /// piece by piece and read as a whole at once, which stalls the processor.
@@ -109,6 +109,8 @@ pub(super) struct ActiveJob<'a> {
     issued_count: u64,
     /// What that was when the clock was first seen to stand as it does.
     issued_before_now: u64,
+    /// So many more, and time will never pass.
+    timeless_requests: u64,
     /// Applies from `measure_start_ns` on.
     byte_limit: u64,
     /// Tags without a request.
@@ -143,6 +145,7 @@ impl<'a> ActiveJob<'a> {
         let start_ns = now_ns.saturating_add(job.start_ns);
         let measure_start_ns = start_ns.saturating_add(job.ramp_ns);
         let pacing = Pacing::new(job, start_ns);
+        let smallest_bytes = job.block_sizes.iter().map(|size| size.bytes).min().unwrap_or(SECTOR_BYTES);
         Self {
             job: job.clone(),
             source,
@@ -164,6 +167,8 @@ impl<'a> ActiveJob<'a> {
             issued_bytes: 0,
             issued_count: 0,
             issued_before_now: 0,
+            timeless_requests: TIMELESS_REQUESTS_MIN
+                .max(2 * job.span_bytes_on(capacity_bytes) / smallest_bytes),
             byte_limit,
             // Popped from the end: lowest tag first.
             free: tags.rev().collect(),
@@ -357,7 +362,7 @@ impl<'a> ActiveJob<'a> {
     pub(super) fn waits_for_ever(&self) -> bool {
         let by_time =
             matches!(self.source, Source::Generated(_)) && (!self.measuring || self.byte_limit == u64::MAX);
-        by_time && !self.has_ended() && self.issued_count - self.issued_before_now > TIMELESS_REQUESTS
+        by_time && !self.has_ended() && self.issued_count - self.issued_before_now > self.timeless_requests
     }
 
     /// Share of the job that is done.

@@ -46,7 +46,7 @@ def find_place(request: str, wish: Wish) -> Place:
         return NbdExport(name, wish)
     if "://" in name:
         raise RequestError(f'MODEL "{request}": allowed: a path, {", ".join(SCHEMES)}')
-    path = paths.checked("MODEL", name).expanduser()
+    path = paths.expanded(paths.checked("MODEL", name))
     try:
         is_device = stat.S_ISBLK(path.stat().st_mode)
     except OSError:

@@ -103,17 +103,17 @@ def latency_report(measured: Mapping[str, Any]) -> Record | None:
     count = int(measured.get("N", sum(bins.values())))
     if not count:
         return None
-    longest = int(measured["max"])
+    shortest, longest = int(measured["min"]), int(measured["max"])
+    # fio tells a percentile by the middle of its bin, which may be beyond all that is in it.
+    told = measured.get("percentile", {}).items()
+    percentiles = {key: max(shortest, min(ns, longest)) for key, ns in told}
     return {
-        "min": int(measured["min"]),
+        "min": shortest,
         "max": longest,
         "mean": float(measured["mean"]),
         "stddev": float(measured["stddev"]),
         "count": count,
-        # fio tells a percentile by the middle of its bin, which may lie above all that is in it.
-        "percentiles": {
-            key: min(ns, longest) for key, ns in measured.get("percentile", {}).items()
-        },
+        "percentiles": percentiles,
         "bins": [[ns, bins[ns]] for ns in sorted(bins)],
     }
 

@@ -117,8 +117,7 @@ def check_destroy(name: str, wish: Wish, what: str) -> None:
     """Raises RequestError unless the name of a place that holds data was repeated literally."""
     if wish.plan_only or name in wish.destroy:
         return
-    given = "".join(f" --destroy {other} is not that name." for other in wish.destroy)
     raise RequestError(
-        f"fio:{name}: {what}, which every test overwrites.{given} "
+        f"fio:{name}: {what}, which every test overwrites. "
         f"If all of it may be lost, repeat its name: --destroy {name}"
     )

@@ -9,6 +9,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
+from drivelab import paths
 from drivelab.errors import RequestError, WorkError
 from drivelab.quantities import SECTOR_BYTES, bytes_text
 from drivelab.targets.fio import mounts
@@ -21,7 +22,7 @@ class RegularFile(Place):
     """A file; what it makes new is that the file system forgets all of its blocks."""
 
     def __init__(self, name: str, wish: Wish) -> None:
-        self._path = Path(name).expanduser().absolute()
+        self._path = paths.expanded(name).absolute()
         self._made = not self._path.exists()
         """Whether drivelab makes the file, and so removes it."""
         size = 0 if self._made else self._path.stat().st_size

@@ -22,16 +22,13 @@ export function go(to, { replace = false } = {}) {
   route();
 }
 
-/** How many parts of a path a view has behind its name. */
-const DEPTHS = { learn: 1 };
-
 const here = () => location.pathname + location.search;
 
 async function route() {
   address = here();
   const [name, ...path] = location.pathname.split("/").filter(Boolean).map(decodeURIComponent);
   const named = views.find((item) => item.name === (name || views[0].name));
-  const view = path.length <= (DEPTHS[named?.name] ?? 0) ? named : undefined;
+  const view = path.length <= named?.path_parts_max ? named : undefined;
   const page = { path, params: new URLSearchParams(location.search), go };
   for (const link of menu.children) {
     if (link.dataset.name === view?.name) {

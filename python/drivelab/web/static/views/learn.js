@@ -35,8 +35,13 @@ class Learn {
 
   async update(page) {
     const [name] = page.path;
-    if (this.drawn && name === this.name) return;
+    if (this.drawn && name === this.name) {
+      this.warn(page);
+      return;
+    }
     this.stop();
+    this.record = null;
+    this.warned = h("div");
     this.drawn = true;
     this.name = name;
     try {
@@ -59,13 +64,14 @@ class Learn {
     fill(
       this.root,
       h("h1", "Learn"),
-      warning(unknownPart(page.params, [])),
+      this.warned,
       h(
         "p.soft",
         "Drives of a few pages, one operation of their flash at a time, from the engine that measures the large ones.",
       ),
       h("ol.lessons", cards),
     );
+    this.warn(page);
   }
 
   async lesson(name, page) {
@@ -82,13 +88,20 @@ class Learn {
       h("p", h("a", { href: "/learn" }, "All lessons")),
       h("h1", record.title),
       h("p", record.about),
-      warning(odd(record, page.params)),
+      this.warned,
       stage,
       h("p.row", file, h("span.soft", "one HTML file that works anywhere")),
     );
+    this.record = record;
+    this.warn(page);
     this.player = new Player(stage, record, Object.fromEntries(page.params), (place) =>
       page.go(`/learn/${name}?${new URLSearchParams(place)}`, { replace: true }),
     );
+  }
+
+  /** Says what of the address isn't of the lesson, or of the list of them. */
+  warn({ params }) {
+    fill(this.warned, warning(this.record ? odd(this.record, params) : unknownPart(params, [])));
   }
 
   end() {

@@ -132,9 +132,9 @@ class View {
     const unknown = unknownPart(page.params, KEYS);
     const isThere = this.offered.traces.some((one) => one.name === wanted);
     if (isThere) this.trace.value = wanted;
-    else if (wanted)
-      this.refuse(`trace "${wanted.slice(0, 80)}": there is none of this name in ${this.offered.folder}`);
-    if (unknown) this.refuse(unknown);
+    const missing =
+      wanted && !isThere ? `trace "${wanted.slice(0, 80)}": there is none of this name in ${this.offered.folder}` : "";
+    this.refuse([missing, unknown].filter(Boolean).join(". "));
     this.runs = page.params.getAll("run");
     await Promise.all([this.look(), this.drawResults()]);
   }
