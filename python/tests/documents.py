@@ -14,6 +14,8 @@ def stream(
 ) -> Record:
     """The record of a test of one stream of requests."""
     rate = float(changed.pop("rate", 20.0))
+    duration_s = float(changed.get("duration_s", 180.0))
+    ios = round(duration_s * rate * 256)
     return {
         "id": test_id,
         "title": f"Test {test_id}",
@@ -29,9 +31,9 @@ def stream(
         "align_bytes": 512,
         "span_bytes": 8 * 2**30,
         "data": "repeating",
-        "duration_s": 180.0,
-        "ios": 1000,
-        "bytes": 4096000,
+        "duration_s": duration_s,
+        "ios": ios,
+        "bytes": 4096 * ios,
         "iops": rate * 256,
         "mib_per_s": rate,
         "latency_us": {

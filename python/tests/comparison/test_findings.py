@@ -137,13 +137,18 @@ def test_flash_drives_are_compared_with_each_other_before_a_hard_disk() -> None:
 
 
 def test_reads_that_touched_no_flash_are_no_finding_but_said() -> None:
-    zeros = {"direction": "read", "counters": {"zero_read_bytes": 4096000}}
+    reads = [
+        documents.stream(name, "new", "random-read", rate=rate, direction="read")
+        for name, rate in (("a", 1.0), ("b", 50.0))
+    ]
+    for test in reads:
+        test["counters"] = {"zero_read_bytes": test["bytes"]}
     sides_ = [
         documents.review(
-            documents.stream(name, "new", "random-read", rate=rate, **zeros),
-            documents.stream(name, "new", rate=10 * rate),
+            test,
+            documents.stream(test["model"], "new", rate=10 * test["mib_per_s"]),
         )
-        for name, rate in (("a", 1.0), ("b", 50.0))
+        for test in reads
     ]
     sources = [Source(str(i), item) for i, item in enumerate(sides_)]
     found = compare(sources, "drivelab compare")

@@ -149,6 +149,8 @@ def _test(row: tuple[Any, ...], model: str, state: str, factor: float) -> dict[s
         "align_bytes": align,
         "span_bytes": span,
         "duration_s": 180.0,
+        "ios": round(180 * iops),
+        "bytes": round(180 * rate * MIB),
         "iops": iops,
         "mib_per_s": rate,
         "latency_us": {

@@ -126,7 +126,7 @@ def test_a_consent_to_something_else_is_refused(
     words = ["review", f"fio:{new}", "--size", "1m", "--buffered", "--destroy", f"{new}2"]
     assert cli.run([*words, "--tests", "as-ssd-write", "--states", "new"]) == 2
     said = capsys.readouterr().err
-    assert f"--destroy {new}2: none of the drives has that name; allowed: {new}" in said
+    assert f'--destroy "{new}2": none of the drives has that name; allowed: {new}' in said
     assert list(tmp_path.iterdir()) == []
 
 
