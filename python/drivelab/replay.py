@@ -88,7 +88,8 @@ def replay_result(report: Report) -> dict[str, Any]:
     """What the replay measured: rates, busy time, latencies in ms and us, flash traffic.
 
     `mb_per_s` (10^6 bytes) and `mib_per_s` (2^20) are averages over the whole replay,
-    `mb_per_busy_s` and `mib_per_busy_s` over the time that requests were outstanding.
+    `mb_per_busy_s` and `mib_per_busy_s` over the time that requests were outstanding; of the drive
+    they are of what was read and written, without what was trimmed. `iops` has no flushes.
     """
     [job] = report["jobs"]
     used = results.spent(report["counters_before"], report["counters_after"])

@@ -146,8 +146,10 @@ def test_the_report_is_there(folder: Path) -> None:
 def test_figures_reads_a_review(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     status = cli.run(["figures", "--results", str(folder / "results.json"), "--json"])
-    found = json.loads(capsys.readouterr().out)
+    printed = capsys.readouterr()
+    found = json.loads(printed.out)
     assert status == 0
+    assert "a quick run; figures are of whole tests" in printed.err
     modelled = {item["id"]: item["modelled"] for item in found["figures"]}
     assert modelled["AN-091"] is not None
     assert modelled["AN-149"] is None

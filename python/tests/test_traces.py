@@ -8,6 +8,7 @@ import pytest
 from drivelab import traces
 from drivelab.errors import RequestError, WorkError
 from drivelab.progress import TaskProgress
+from drivelab.text.measured import trace_notes
 from drivelab.traces import Trace, TraceFile
 
 EXCERPTS = Path(__file__).parent / "traces"
@@ -105,3 +106,13 @@ def test_logs_of_several_jobs_in_one_file_are_told(version: int, line: str, tmp_
     path.write_text(f"fio version {version} iolog\n{line}" * 2)
     with pytest.raises(RequestError, match=r"two\.log, line 3: another iolog begins .* its own"):
         read(TraceFile(path))
+
+
+def test_what_of_a_trace_is_not_as_in_its_file_is_said() -> None:
+    whole = {"devices": ["0"], "dropped": 0, "reordered": 0}
+    assert list(trace_notes(whole)) == []
+    assert list(trace_notes({"devices": ["0", "1"], "dropped": 1, "reordered": 2})) == [
+        "requests of 2 devices stand as if they were one drive's",
+        "1 request without a response or data was left out",
+        "2 requests stood behind later ones in the file and were put in order of time",
+    ]

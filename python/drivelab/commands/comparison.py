@@ -111,6 +111,11 @@ def figures_command(
         if sets:
             raise RequestError("--set changes a model; it can't be combined with --results")
         document = record.of_review(results_file, drive)
+        if document["drivelab"]["quick"]:
+            printing.message(
+                f'--results "{results_file}": a quick run; figures are of whole tests, and those '
+                "that end before a drive slows down can be out by a factor of two"
+            )
     found = record.compared(document, drive, chosen)
     if write is not None:
         for path in publishing.write(found, write, printing.message):

@@ -153,7 +153,10 @@ def _runs(sides: Sequence[Side]) -> Iterator[Problem]:
         )
     if all(side.run.quick for side in sides):
         yield Problem(
-            False, "quick", "Quick runs: tests are cut short, and results are exploratory."
+            False,
+            "quick",
+            "Quick runs: tests are cut short, and results are exploratory; published figures are "
+            "of whole tests, in which a drive may slow down later.",
         )
     if len(seeds) > 1:
         yield Problem(

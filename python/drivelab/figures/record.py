@@ -11,6 +11,7 @@ from drivelab import model as models
 from drivelab import review as laboratory
 from drivelab.errors import RequestError
 from drivelab.example import MODEL_NAME as EXAMPLE
+from drivelab.figures.measured import is_small
 from drivelab.figures.plan import measurements
 from drivelab.storage_bench.comparison import compare_traces
 
@@ -68,11 +69,20 @@ def _models(
 
 
 def of_review(path: Path, drive: str | None) -> Record:
-    """An earlier review, as `measured` gives one; raises RequestError for one without the drive."""
+    """An earlier review, as `measured` gives one; raises RequestError for one without the drive,
+    and for what nothing was published of: parts of drives, and small versions."""
     run = stored.read(*stored.split(str(path)), "--results")
     if run.kind != database.REVIEW:
         raise RequestError(f'--results "{path}": a {run.kind}; figures follow from a review')
     found = dict(run.document)
+    if found["drivelab"].get("span_bytes") is not None:
+        raise RequestError(f'--results "{path}": a run with --span; figures are of whole drives')
+    for model in found["models"]:
+        if is_small(model):
+            raise RequestError(
+                f'--results "{path}": a small version of {model["name"]}; figures are of drives of '
+                "full size"
+            )
     if drive is not None:
         name = models.load(drive).name
         if name not in {model["name"] for model in found["models"]}:

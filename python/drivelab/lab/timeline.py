@@ -103,9 +103,10 @@ class Timeline:
 
     def write_to(self, path: Path) -> None:
         """The same, into a file that nobody looks at yet."""
+        operations = self.operations.with_columns(lane=_lanes(self.operations))
         lines = [
-            *_names(self.operations),
-            *_dies(self.operations),
+            *_names(operations),
+            *_dies(operations),
             *_channels(self.operations),
             *_requests(self.requests),
         ]
@@ -132,10 +133,40 @@ REQUESTS, DIES, CHANNELS = 1, 2, 3
 """Processes of the trace; their threads are one die or one channel each."""
 _MEMBER = 1000
 """Threads of an array's members are so far apart."""
+_LANE = 1_000_000
+"""And the lanes of a die."""
 
 
 def _thread(column: str) -> pl.Expr:
     return pl.col("member") * _MEMBER + pl.col(column) + 1
+
+
+def _lanes(operations: pl.DataFrame) -> pl.Series:
+    """The track of its die that each operation is drawn on, counted from 0: slices of one track may
+    hold others, but not overlap them in part. What a die does at the same time on another plane is
+    on the next track."""
+    dies: dict[tuple[int, int], list[list[int]]] = {}
+    lanes = []
+    columns = ("member", "die", "work", "begin_ns", "end_ns")
+    for member, die, work, begin, end in operations.select(columns).iter_rows():
+        tracks = dies.setdefault((member, die), [])
+        free = (lane for lane, ends in enumerate(tracks) if _has_room(ends, begin, end))
+        lane = next(free, len(tracks))
+        if lane == len(tracks):
+            tracks.append([])
+        # Nothing goes into a read.
+        tracks[lane].append(-end if work == "read" else end)
+        lanes.append(lane)
+    return pl.Series(lanes, dtype=pl.Int64)
+
+
+def _has_room(ends: list[int], begin: int, end: int) -> bool:
+    """Whether a slice may go onto a track. `ends` are those of what is under way there, what was
+    begun last at the end; of what holds nothing, below 0. A program or an erase holds the reads
+    that it was suspended for. What has ended by `begin` is taken off."""
+    while ends and abs(ends[-1]) <= begin:
+        ends.pop()
+    return not ends or end <= ends[-1]
 
 
 def _microseconds(column: pl.Expr) -> pl.Expr:
@@ -151,24 +182,27 @@ def _names(operations: pl.DataFrame) -> list[str]:
         for process, name in ((REQUESTS, "Requests"), (DIES, "Dies"), (CHANNELS, "Channels"))
     ]
     arrays = operations["member"].n_unique() > 1
-    dies = operations.select("member", "channel", "die").unique().sort("member", "die")
-    for member, channel, die in dies.iter_rows():
+    dies = operations.select("member", "channel", "die", "lane").unique()
+    for member, channel, die, lane in dies.sort("member", "die", "lane").iter_rows():
         drive = f"drive {member}, " if arrays else ""
-        name = f"{drive}die {die} (channel {channel})"
-        found.append(_track(DIES, member * _MEMBER + die + 1, name))
+        beside = f", {lane + 1} at a time" if lane else ""
+        thread = member * _MEMBER + die + 1
+        name = f"{drive}die {die} (channel {channel}{beside})"
+        found.append(_track(DIES, thread + lane * _LANE, name, thread))
     channels = dies.select("member", "channel").unique().sort("member", "channel")
     for member, channel in channels.iter_rows():
         drive = f"drive {member}, " if arrays else ""
-        found.append(_track(CHANNELS, member * _MEMBER + channel + 1, f"{drive}channel {channel}"))
+        thread = member * _MEMBER + channel + 1
+        found.append(_track(CHANNELS, thread, f"{drive}channel {channel}", thread))
     return found
 
 
-def _track(process: int, thread: int, name: str) -> str:
+def _track(process: int, thread: int, name: str, place: int) -> str:
     return (
         f'{{"ph": "M", "pid": {process}, "tid": {thread}, "name": "thread_name", '
         f'"args": {{"name": "{name}"}}}},\n'
         f'{{"ph": "M", "pid": {process}, "tid": {thread}, "name": "thread_sort_index", '
-        f'"args": {{"sort_index": {thread}}}}}'
+        f'"args": {{"sort_index": {place}}}}}'
     )
 
 
@@ -190,8 +224,9 @@ def _slices(
 
 
 def _dies(operations: pl.DataFrame) -> Sequence[str]:
+    thread = _thread("die") + pl.col("lane") * _LANE
     name = pl.col("work").cast(pl.String) + _purpose()
-    return _slices(operations, DIES, _thread("die"), name, "begin_ns", "end_ns")
+    return _slices(operations, DIES, thread, name, "begin_ns", "end_ns")
 
 
 def _channels(operations: pl.DataFrame) -> Sequence[str]:

@@ -10,7 +10,7 @@ from drivelab.counters import read_notes
 from drivelab.quantities import bytes_text, number
 from drivelab.replay import DIRECTIONS, cut_text
 from drivelab.text.layout import Line, Part, Table
-from drivelab.text.measured import inside, left_out
+from drivelab.text.measured import inside, requests, trace_notes
 
 Record = Mapping[str, Any]
 
@@ -36,10 +36,13 @@ def parts(document: Record, scale: int = 1) -> Iterator[Part]:
 def _whole(document: Record) -> Iterator[str]:
     """The trace as a whole, and what of it isn't as it was recorded."""
     measured, trace = document["replay"], document["trace"]
+    flushes, trims = measured["flush"]["count"], measured["trim"]["ios"]
+    without = " without flushes" if flushes else ""
+    of_data = " read and written" if trims else ""
     yield (
-        f"{trace['file']} ({trace['format']}, {trace['requests']} requests) took "
-        f"{number(measured['duration_s'])} s: {number(measured['iops'])} IOPS, "
-        f"{number(measured['mb_per_s'])} MB/s ({number(measured['mib_per_s'])} MiB/s)"
+        f"{trace['file']} ({trace['format']}, {requests(trace['requests'])}) took "
+        f"{number(measured['duration_s'])} s: {number(measured['iops'])} IOPS{without}, "
+        f"{number(measured['mb_per_s'])} MB/s ({number(measured['mib_per_s'])} MiB/s){of_data}"
     )
     if measured["busy_s"] is not None:
         yield (
@@ -51,13 +54,9 @@ def _whole(document: Record) -> Iterator[str]:
             f"{cut_text(document['drivelab']['idle_cap_ns'])} (--idle-cap): "
             f"{cut['count']} of them, {number(cut['left_out_s'])} s in all"
         )
+    yield from trace_notes(trace)
     if len(trace["devices"]) > 1:
-        yield (
-            f"requests of {len(trace['devices'])} devices as if they were one drive's; "
-            "--device chooses one"
-        )
-    if note := left_out(trace):
-        yield note
+        yield "--device chooses one of its devices"
 
 
 def _rounds(found: Record, recorded_s: float, scale: int) -> Iterator[Part]:

@@ -7,16 +7,15 @@ from typing import Any
 
 from drivelab.quantities import bytes_text, number
 from drivelab.text.layout import Line, Part
-from drivelab.text.measured import left_out
+from drivelab.text.measured import requests, trace_notes
 
 
 def parts(document: Mapping[str, Any]) -> Iterator[Part]:
     """What it holds, and how large a drive it needs."""
     trace, iolog = document["trace"], document["iolog"]
     yield Line(
-        f"{iolog['file']}: {trace['requests']} requests, {bytes_text(trace['bytes'])}, "
+        f"{iolog['file']}: {requests(trace['requests'])}, {bytes_text(trace['bytes'])}, "
         f"{number(trace['duration_s'])} s; needs a drive of {iolog['end_bytes']} bytes",
         wrapped=False,
     )
-    if note := left_out(trace):
-        yield Line(note, wrapped=False)
+    yield from (Line(note, wrapped=False) for note in trace_notes(trace))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -71,7 +71,8 @@ class Holding:
     seed: int
     engine: str
     runs: tuple[int, ...]
-    """The newest last."""
+    """Of a test that is there twice the last one counts: the newest, or the one that was asked
+    for."""
     changed: bool
     """Whether parameters were set otherwise than in its model's file."""
     tests: tuple[tuple[str, str], ...]
@@ -119,7 +120,8 @@ class Library:
         return tuple(_held(self.rows()))
 
     def find(self, key: str, kind: Kind | None) -> Holding | None:
-        """The newest of a drive: "MODEL", or "MODEL~RUN" for a run of it; None if there is none.
+        """The newest of a drive: "MODEL", or "MODEL~RUN" for a run of it, with what those that go
+        with it have beside; None if there is none.
 
         One whose parameters were changed is what a model's name means only if there is no other.
         """
@@ -127,17 +129,22 @@ class Library:
         for item in sorted(self.holdings(), key=lambda item: item.changed):
             if item.model != name or (mark and number not in map(str, item.runs)):
                 continue
-            if mark or kind is None or item.kind == kind:
+            if mark:
+                others = (run for run in item.runs if run != int(number))
+                return replace(item, runs=(*others, int(number)))
+            if kind is None or item.kind == kind:
                 return item
         return None
 
     def source(self, holding: Holding) -> Source:
         """Its results as one document."""
         with self.turn:
-            parts = [self._document(run) for run in holding.runs]
-        named = ", ".join(map(str, holding.runs))
-        words = f"{self.results.name}, run{'s' if len(parts) > 1 else ''} {named}"
-        return Source(words, _merged(parts, holding.model), (holding.model,))
+            documents = [(run, self._document(run)) for run in holding.runs]
+        counted = _that_count(documents, holding.model)
+        named = ", ".join(str(run) for run, _ in counted)
+        words = f"{self.results.name}, run{'s' if len(counted) > 1 else ''} {named}"
+        merged = _merged([document for _, document in counted], holding.model)
+        return Source(words, merged, (holding.model,))
 
     def _load(self, run: int) -> Record:
         return as_review(stored.read(self.results, run, "FILE"))
@@ -166,6 +173,18 @@ def _held(rows: Sequence[Record]) -> Iterator[Holding]:
             alone=alone is not None,
         )
     yield from reversed(found.values())
+
+
+def _that_count(documents: Sequence[tuple[int, Record]], model: str) -> list[tuple[int, Record]]:
+    """The last of these runs, and those before it that have a test which none behind them has."""
+    counted: list[tuple[int, Record]] = []
+    seen: set[tuple[str, str]] = set()
+    for run, document in reversed(documents):
+        own = {(test["id"], test["state"]) for test in document["tests"] if test["model"] == model}
+        if not counted or own - seen:
+            counted.append((run, document))
+        seen |= own
+    return counted[::-1]
 
 
 def _merged(parts: Sequence[Mapping[str, Any]], model: str) -> Record:

@@ -15,9 +15,8 @@ from typing import Any
 
 from drivelab.errors import RequestError, WorkError
 from drivelab.progress import TaskProgress
-from drivelab.quantities import SECTOR_BYTES
+from drivelab.text.measured import trace_notes
 from drivelab.traces import TraceFile, read_trace
-from drivelab.workload import Requests
 
 MEMORY_BYTES_MAX = 4 * 1024**3
 """Of addresses, of which most are never used."""
@@ -50,11 +49,6 @@ def too_much(name: str) -> RequestError:
     return RequestError(f"{name}: {reason}")
 
 
-def _end_bytes(requests: Requests) -> int:
-    """Where the furthest request ends: how large a drive it was recorded on at least."""
-    return int((requests.lba + requests.sector_count).max()) * SECTOR_BYTES
-
-
 def look(path: Path, name: str) -> dict[str, Any]:
     """What a file holds as `trace`, or why it is none as `error`."""
     try:
@@ -64,8 +58,9 @@ def look(path: Path, name: str) -> dict[str, Any]:
             return {"error": f"{name}: it holds no requests"}
         if count > REQUESTS_MAX:
             return {"error": f"{name}: {count} requests; allowed: {REQUESTS_MAX}"}
-        own = {"file": name, "end_bytes": _end_bytes(found.requests)}
-        return {"trace": found.record() | own}
+        record = found.record()
+        own = {"file": name, "end_bytes": found.end_bytes, "notes": list(trace_notes(record))}
+        return {"trace": record | own}
     except MemoryError:
         return {"error": f"{name}: it is too large"}
     except (RequestError, WorkError) as error:

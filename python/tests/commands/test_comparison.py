@@ -150,6 +150,22 @@ def test_settings_and_results_exclude_each_other(
     assert "can't be combined" in capsys.readouterr().err
 
 
+def test_nothing_was_published_of_parts_of_drives_and_small_versions(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    part = review()
+    part["drivelab"]["span_bytes"] = 2**30
+    small = review()
+    [usual, *_] = small["models"][0]["parameters"]
+    small["models"][0]["parameters"].append(usual | {"key": "scale_divisor", "value": 64})
+    for document, told in ((part, "a run with --span"), (small, "a small version of")):
+        results.write_text(to_json(document), encoding="utf-8")
+        assert cli.run(["figures", "--results", str(results)]) == 2
+        printed = capsys.readouterr()
+        assert told in printed.err
+        assert not printed.out
+
+
 @pytest.mark.parametrize("memory", ["0", "4q", "-1"])
 def test_room_for_drives_is_a_size(memory: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(["figures", "--memory", memory]) == 2

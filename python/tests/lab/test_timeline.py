@@ -105,6 +105,33 @@ def test_the_trace_has_a_slice_for_everything(result: dl.Result, tmp_path: Path)
     assert "channel 3" in tracks
 
 
+@pytest.mark.parametrize("name", ["skhynix-gold-p31-1tb", "micron-7450-pro-960gb"])
+def test_slices_of_a_track_lie_within_each_other_or_apart(name: str, tmp_path: Path) -> None:
+    """Also of dies that read on several planes at once, and suspend programs for reads: the format
+    knows no others."""
+    drive = dl.Drive(name, scale="1/64").prepare("filled", progress=False)
+    jobs = [
+        dl.Job(rw=rw, bs="4k", iodepth=depth, io_size="8m", norandommap=True)
+        for rw, depth in (("randread", 16), ("randwrite", 4))
+    ]
+    timeline = drive.run(*jobs, timeline=True, progress=False).timeline
+    tracks: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    slices = events(timeline.write(tmp_path / "t.json"), "X")
+    for event in slices:
+        begin = round(event["ts"] * 1000)
+        end = begin + round(event["dur"] * 1000)
+        tracks.setdefault((event["pid"], event["tid"]), []).append((begin, -end))
+    assert sum(event["pid"] == timelines.DIES for event in slices) == timeline.operations.height
+    assert any(tid > 1_000_000 for _, tid in tracks), "no die read on two planes at once"
+    for found in tracks.values():
+        ends: list[int] = []
+        for begin, end in sorted(found):
+            while ends and ends[-1] <= begin:
+                ends.pop()
+            assert not ends or -end <= ends[-1]
+            ends.append(-end)
+
+
 def test_a_window_is_a_part_of_the_whole(filled: dl.Drive, result: dl.Result) -> None:
     found = filled.run(JOB, timeline="50ms:80ms", progress=False).timeline
     whole = result.timeline.operations

@@ -32,6 +32,14 @@ export function time(us) {
   return `${three.format(us * scale)}${NBSP}${unit}`;
 }
 
+/** Bytes in B, kB, MB, GB or TB. */
+export function bytes(count) {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  let at = 0;
+  for (; count >= 1000 && at < units.length - 1; at++) count /= 1000;
+  return `${!at || count >= 100 ? count.toFixed(0) : count.toFixed(1)} ${units[at]}`;
+}
+
 /** A span of the reader's own time: "about 3 min". */
 export function span(seconds) {
   if (seconds < 1.5) return "about a second";

@@ -3,7 +3,7 @@
 import { unknownPart } from "../address.js";
 import { fill, h, say, scrolling, sheet } from "../dom.js";
 import * as jobs from "../jobs.js";
-import { counted, number, time } from "../numbers.js";
+import { bytes, counted, number, time } from "../numbers.js";
 import { ask, send } from "../server.js";
 
 const FIRST = ["intel-x25-m-g1-80gb", "ocz-vertex-120gb", "crucial-m4-256gb", "samsung-pm9a3-960gb"];
@@ -12,7 +12,6 @@ const PACINGS = {
   closed: "as fast as it goes, 32 at once",
 };
 const KEYS = ["trace", "run"];
-const GB = 1e9;
 /** Least share of reads of nothing that is worth a word. */
 const UNMAPPED_NOTED = 0.01;
 
@@ -170,12 +169,14 @@ class View {
   tell(found) {
     const parts = ["read", "write", "trim"]
       .filter((way) => found[way].ios)
-      .map((way) => `${counted(found[way].ios, way)} (${number(found[way].bytes / 1e6)} MB)`);
+      .map((way) => `${counted(found[way].ios, way)} (${bytes(found[way].bytes)})`);
     const flushes = found.flush.ios ? [counted(found.flush.ios, "flush").replace("flushs", "flushes")] : [];
     fill(
       this.about,
-      `Format ${found.format}: ${[...parts, ...flushes].join(", ")} in ${time(found.duration_s * 1e6)}, ` +
-        `over ${number(found.end_bytes / GB)} GB. What lies beyond a drive's end is folded into it.`,
+      `Format ${found.format}: ${[...parts, ...flushes].join(", ")} ` +
+        `${found.duration_s ? `in ${time(found.duration_s * 1e6)}` : "at one instant"}, over ${bytes(found.end_bytes)}. ` +
+        "What lies beyond a drive's end is folded into it.",
+      found.notes.map((note) => h("p", `${note[0].toUpperCase()}${note.slice(1)}.`)),
     );
   }
 

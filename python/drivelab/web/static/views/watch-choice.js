@@ -1,6 +1,7 @@
 // Which drive is watched, and in what state: the address says it, a form changes it.
 
 import { h } from "../dom.js";
+import { bytes } from "../numbers.js";
 import { ask } from "../server.js";
 
 const FIRST = { model: "intel-x25-m-g1-80gb", state: "filled", workload: "random-writes" };
@@ -23,13 +24,6 @@ export function choiceOf(params) {
   const given = [...params].filter(([, value]) => value !== "");
   const asked = given.map(([key, value]) => [key, NUMBERS.includes(key) && isFinite(value) ? Number(value) : value]);
   return Object.fromEntries(params.get("served") ? asked : [...Object.entries(FIRST), ...asked]);
-}
-
-export function bytes(count) {
-  const units = ["B", "kB", "MB", "GB", "TB"];
-  let at = 0;
-  for (; count >= 1000 && at < 4; at++) count /= 1000;
-  return `${count >= 100 ? count.toFixed(0) : count.toFixed(1)} ${units[at]}`;
 }
 
 /** A drive in a line. */

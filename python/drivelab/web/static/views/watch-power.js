@@ -1,7 +1,7 @@
 // Power cuts of a watched drive: what each met, and what the drive did when the power came back.
 
 import { fill, h } from "../dom.js";
-import { bytes } from "./watch-choice.js";
+import { bytes } from "../numbers.js";
 
 /** Cuts that are kept to be compared: of other drives of this tab, too. */
 const ROWS = 8;
