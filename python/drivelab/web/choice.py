@@ -12,11 +12,13 @@ from drivelab import procedures, states
 from drivelab.comparison.selection import Selection
 from drivelab.comparison.sides import SIDES_MAX
 from drivelab.errors import RequestError, nearest
-from drivelab.web.library import RUN_MARK
+from drivelab.web.library import RUN_MARK, Kind
 
 Record = Mapping[str, Any]
 PARTS = ("drive", "kind", "test", "state", "force")
 SHOWN_LETTERS_MAX = 80
+LENGTHS = ("whole", "quick", "unabridged")
+KINDS = f"{', '.join(LENGTHS)}, and behind it -64 (drives of 1/64), -first-BYTES, or both"
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,10 @@ class Choice:
                 raise _unknown("drive", key, (), allowed + (", ".join(map(str, runs)) or "none"))
 
     def check_kind(self, known: Mapping[str, str]) -> None:
-        """Raises RequestError for a kind of which none of the drives has results, though they have
-        some; `known` are titles by their names."""
+        """Raises RequestError for what is no kind, and for one of which none of the drives has
+        results, though they have some; `known` are titles by their names."""
+        if self.kind is not None and Kind.of(self.kind) is None:
+            raise _unknown("kind", self.kind, known or LENGTHS, KINDS)
         if self.kind is not None and known and self.kind not in known:
             told = "; ".join(f"{name} ({title})" for name, title in known.items())
             hint = nearest(self.kind[:SHOWN_LETTERS_MAX], known)

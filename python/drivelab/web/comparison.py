@@ -27,7 +27,7 @@ from drivelab.errors import RequestError
 from drivelab.web import bench, lacking, shown
 from drivelab.web.choice import Choice
 from drivelab.web.library import RUN_MARK, Holding, Kind, Library
-from drivelab.web.order import TESTS_MAX
+from drivelab.web.order import TESTS_MAX, as_json, checked
 from drivelab.web.work import SEVERAL_MAX
 
 Record = dict[str, Any]
@@ -138,13 +138,15 @@ def comparison(request: Request) -> Response:
     """A comparison of what there is, and what is missing of the choice."""
     choice, library = Choice.of(request), bench.of(request).library
     found = look_up(library, choice)
+    kind = found.kind or (Kind.of(choice.kind) if choice.kind else None)
     answer: Record = {
         "kind": found.kind.id if found.kind else None,
-        "option": found.kind.option if found.kind else "",
+        "option": kind.option if kind else "",
         "kinds": [{"id": kind.id, "title": kind.title} for kind in found.kinds],
         "missing": list(found.missing),
         "held": [{"key": key, **_held(item)} for key, item in found.held],
         "lacking": _lacking(found, choice),
+        "first": [] if found.held else _first(choice, found, kind),
         "together": SEVERAL_MAX,
         "comparison": None,
         "refusal": None,
@@ -155,6 +157,32 @@ def comparison(request: Request) -> Response:
         except RequestError as error:
             answer["refusal"] = str(error)
     return JSONResponse(answer)
+
+
+def _first(choice: Choice, found: Found, kind: Kind | None) -> list[Record]:
+    """What measures drives of which there is nothing: `words` of its button, and the order of the
+    tests and states that are chosen, or else those of a review."""
+    lengths = [("Measure quickly", True), ("Measure in full", False)]
+    if kind is not None:
+        lengths = [] if kind.option else [("Measure", kind.length == "quick")]
+    return [
+        {
+            "words": words,
+            "order": as_json(
+                checked(
+                    {
+                        "models": [key.partition(RUN_MARK)[0] for key in found.missing],
+                        "tests": list(choice.selection.tests),
+                        "states": list(choice.selection.states),
+                        "quick": quick,
+                        "scale": kind.scale if kind else 1,
+                    }
+                )
+            ),
+        }
+        for words, quick in lengths
+        if found.missing
+    ]
 
 
 def _held(item: Holding) -> Record:
@@ -249,7 +277,7 @@ def compared(library: Library, choice: Choice, found: Found) -> Comparison:
 def command_line(library: Library, choice: Choice, found: Found) -> str:
     """What compares the runs of these drives, there with all drives that they hold."""
     sides = dict.fromkeys(
-        f"{library.results}:{run}" for item in found.holdings for run in item.runs
+        f"{library.results}:{run}" for item in found.holdings for run, _ in library.counted(item)
     )
     words = ["drivelab", "compare", *sides]
     chosen = choice.selection

@@ -7,6 +7,7 @@ has been run. Of a test that is there twice the newest counts.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,6 +25,8 @@ DOCUMENTS_MAX = 24
 """Runs whose documents are kept in memory: some megabytes each."""
 RUN_MARK = "~"
 """Between the name of a drive and the number of a run."""
+ID = r"(whole|quick|unabridged)(?:-([1-9]\d{0,3}))?(?:-first-([1-9]\d{0,15}))?"
+"""Of a kind, in addresses."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,19 @@ class Kind:
     """1 for full size."""
     span_bytes: int | None
     """The first bytes, which were used; None for all."""
+
+    @classmethod
+    def of(cls, text: str) -> Kind | None:
+        """The kind of an address; None of what is none.
+
+        >>> Kind.of("quick-64"), Kind.of("quik")
+        (Kind(length='quick', scale=64, span_bytes=None), None)
+        """
+        found = re.fullmatch(ID, text, re.ASCII)
+        if found is None:
+            return None
+        length, scale, span_bytes = found.groups()
+        return cls(length, int(scale or 1), None if span_bytes is None else int(span_bytes))
 
     @property
     def id(self) -> str:
@@ -136,11 +152,15 @@ class Library:
                 return item
         return None
 
-    def source(self, holding: Holding) -> Source:
-        """Its results as one document."""
+    def counted(self, holding: Holding) -> list[tuple[int, Record]]:
+        """Its runs that something is shown of, with their documents; the last one counts first."""
         with self.turn:
             documents = [(run, self._document(run)) for run in holding.runs]
-        counted = _that_count(documents, holding.model)
+        return _that_count(documents, holding.model)
+
+    def source(self, holding: Holding) -> Source:
+        """Its results as one document."""
+        counted = self.counted(holding)
         named = ", ".join(str(run) for run, _ in counted)
         words = f"{self.results.name}, run{'s' if len(counted) > 1 else ''} {named}"
         merged = _merged([document for _, document in counted], holding.model)

@@ -15,6 +15,8 @@ from drivelab.errors import RequestError, nearest
 from drivelab.quantities import bytes_text
 
 TESTS_MAX = 64
+SHOWN_MAX = 3
+"""Tests that a job's title names, and states."""
 Name = Annotated[str, StringConstraints(min_length=1, max_length=80)]
 VALUE = r"[A-Za-z0-9_.+%µ, -]{1,40}"
 """A value of a parameter; what the engine doesn't take ("28%"), it says itself. No path: a model's
@@ -115,7 +117,16 @@ def title(order: Order) -> str:
     length = "quick" if order.quick else "whole tests"
     size = f", 1/{order.scale} of their size" if order.scale > 1 else ""
     changed = f", {', '.join(order.settings)}" if order.settings else ""
-    return f"{', '.join(order.models)} ({length}{size}{changed})"
+    tests, states = map(_several, (order.tests, order.states))
+    what = f": {tests or 'what a review does'}{f', {states}' if states else ''}"
+    return f"{', '.join(order.models)}{what} ({length}{size}{changed})"
+
+
+def _several(names: Sequence[str]) -> str:
+    """Names in a row, of many the first ones."""
+    shown = list(map(procedures.group_name, names[:SHOWN_MAX]))
+    left = len(names) - len(shown)
+    return ", ".join([*shown, *([f"{left} more"] if left else [])])
 
 
 def as_json(order: Order) -> dict[str, Any]:

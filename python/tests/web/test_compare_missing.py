@@ -36,6 +36,34 @@ def test_what_is_missing_is_measured_from_here(lab: Server, page: Page) -> None:
     expect(page.locator(".chip").nth(1)).to_contain_text("Intel X25-V 40 GB")
 
 
+def test_of_new_drives_is_measured_what_the_address_asks_for(lab: Server, page: Page) -> None:
+    """Another choice of tests, or drives of another size, would show nothing of it."""
+    other = "ocz-agility-120gb"
+    more = "&test=power-idle&state=new&kind=quick-64"
+    opened(page, lab, address(FRESH, other, more=more))
+    expect(page.get_by_role("heading", name="No results yet")).to_be_visible()
+    expect(page.locator(".missing")).to_contain_text("What is measured: what is chosen above.")
+    page.get_by_role("button", name="Measure", exact=True).click()
+    expect(page.get_by_role("heading", name="Findings")).to_be_visible()
+    found = wire.ask(lab, f"/api{address(FRESH, other, more=more)}").json
+    assert found["kind"] == "quick-64"
+    assert {(test["id"], test["state"]) for test in found["comparison"]["tests"]} == {
+        ("power-idle", "new")
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"), [("", ["Measure quickly", "Measure in full"]), ("&kind=unabridged", [])]
+)
+def test_of_new_drives_a_kind_that_no_page_starts_has_its_command(
+    lab: Server, kind: str, words: list[str]
+) -> None:
+    path = f"/api{address(FRESH, 'ocz-agility-120gb', more=kind)}"
+    found = wire.ask(lab, path).json
+    assert [item["words"] for item in found["first"]] == words
+    assert found["option"] == ("--unabridged" if kind else "")
+
+
 def test_what_only_another_drive_has_is_measured_from_here(
     lab: Server, page: Page, tmp_path: Path
 ) -> None:

@@ -248,6 +248,7 @@ class View {
   missing(found) {
     if (!found.missing.length && !found.lacking.length) return null;
     const title = (key) => this.known.drives.find((drive) => drive.name === key.split("~")[0])?.title ?? key;
+    const chosen = ["test", "state"].some((key) => this.page.params.has(key));
     const lacks = ({ key, tests }) => {
       const more = tests.length > LACKED_SHOWN ? `; and ${tests.length - LACKED_SHOWN} more` : "";
       return `${title(key)} lacks ${tests.slice(0, LACKED_SHOWN).join("; ")}${more}. `;
@@ -263,6 +264,7 @@ class View {
             ? `${found.missing.map(title).join(", ")}: not measured ${found.kind ? "in this way" : "yet"}. `
             : null,
           found.lacking.map(lacks),
+          found.held.length ? null : `What is measured: ${chosen ? "what is chosen above" : "what a review does"}. `,
           "Measuring goes on while you look at something else, and is recorded in the database.",
         ),
       ),
@@ -287,8 +289,7 @@ class View {
     if (!found.held.length)
       return h(
         "div.row",
-        button("Measure quickly", ".primary", [{ models, quick: true }]),
-        button("Measure in full", "", [{ models, quick: false }]),
+        found.first.map(({ words, order }, at) => button(words, at ? "" : ".primary", [order])),
       );
     const orders = [
       ...(models.length ? [{ models, ...found.held[0].again }] : []),

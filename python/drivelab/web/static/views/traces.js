@@ -171,12 +171,15 @@ class View {
       .filter((way) => found[way].ios)
       .map((way) => `${counted(found[way].ios, way)} (${bytes(found[way].bytes)})`);
     const flushes = found.flush.ios ? [counted(found.flush.ios, "flush").replace("flushs", "flushes")] : [];
+    const within = found.duration_s ? `in ${time(found.duration_s * 1e6)}` : "at one instant";
+    const notes = found.notes.map((note) => `${note[0].toUpperCase()}${note.slice(1)}.`);
     fill(
       this.about,
-      `Format ${found.format}: ${[...parts, ...flushes].join(", ")} ` +
-        `${found.duration_s ? `in ${time(found.duration_s * 1e6)}` : "at one instant"}, over ${bytes(found.end_bytes)}. ` +
+      [
+        `Format ${found.format}: ${[...parts, ...flushes].join(", ")} ${within}, over ${bytes(found.end_bytes)}.`,
+        ...notes,
         "What lies beyond a drive's end is folded into it.",
-      found.notes.map((note) => h("p", `${note[0].toUpperCase()}${note.slice(1)}.`)),
+      ].join(" "),
     );
   }
 
