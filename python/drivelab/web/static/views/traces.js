@@ -35,6 +35,8 @@ class View {
     this.offered = offered;
     this.drives = drives;
     this.chosen = FIRST.filter((name) => drives.some((drive) => drive.name === name));
+    // Until somebody chooses here, the form is that of the results below it, or of what is being measured.
+    this.isUntouched = true;
     this.problem = h("p.warning", { role: "alert", hidden: true });
     this.trace = h("select", { "aria-label": "Trace", onchange: () => this.go({ trace: this.trace.value, run: [] }) });
     this.file = h("input", {
@@ -59,11 +61,15 @@ class View {
     const options = (list) => list.map(([value, title]) => h("option", { value }, title));
     this.state = h(
       "select",
-      { "aria-label": "State of the drives" },
+      { "aria-label": "State of the drives", onchange: () => this.touch() },
       options(offered.states.map((name) => [name, name])),
     );
     this.state.value = offered.state;
-    this.pacing = h("select", { "aria-label": "Requests come" }, options(Object.entries(PACINGS)));
+    this.pacing = h(
+      "select",
+      { "aria-label": "Requests come", onchange: () => this.touch() },
+      options(Object.entries(PACINGS)),
+    );
     this.start = h("button.primary", { type: "button", onclick: () => this.replay() });
     this.jobList = h("div.job-list", { hidden: true });
     this.results = h("section", { "aria-label": "Results", "aria-live": "polite" });
@@ -113,6 +119,19 @@ class View {
   end() {
     this.stopList();
     this.stopFollowing();
+  }
+
+  touch() {
+    this.isUntouched = false;
+  }
+
+  /** The form as these replays were asked for. */
+  takeOver(models, state, pacing) {
+    if (!this.isUntouched) return;
+    this.chosen = models.filter((name) => this.drives.some((drive) => drive.name === name));
+    if (this.offered.states.includes(state)) this.state.value = state;
+    if (Object.hasOwn(PACINGS, pacing)) this.pacing.value = pacing;
+    this.drawPicked();
   }
 
   refuse(reason) {
@@ -215,6 +234,7 @@ class View {
   }
 
   add(name) {
+    this.touch();
     this.more.value = "";
     if (name && !this.chosen.includes(name) && this.chosen.length < this.offered.limit) this.chosen.push(name);
     this.drawPicked();
@@ -223,6 +243,7 @@ class View {
   drawPicked() {
     const title = (name) => this.drives.find((drive) => drive.name === name)?.title ?? name;
     const drop = (name) => {
+      this.touch();
       this.chosen = this.chosen.filter((one) => one !== name);
       this.drawPicked();
       this.more.focus();
@@ -266,7 +287,10 @@ class View {
   heard(all) {
     if (!this.page) return;
     for (const job of all.filter((one) => one.kind === "replay" && one.order.trace === this.trace.value)) {
-      if (["waiting", "running"].includes(job.state)) this.mine = job.id;
+      if (["waiting", "running"].includes(job.state)) {
+        this.mine = job.id;
+        this.takeOver(job.order.models, job.order.state, job.order.pacing);
+      }
       if (job.id === this.mine && job.state === "done") {
         this.mine = null;
         say("The replays are done");
@@ -280,7 +304,11 @@ class View {
     if (!runs.length) return fill(this.results);
     try {
       const found = await ask(`/api/traces/results?${new URLSearchParams(runs.map((run) => ["run", run]))}`);
-      if (runs === this.runs) fill(this.results, resultsOf(found));
+      if (runs !== this.runs) return null;
+      fill(this.results, resultsOf(found));
+      const [{ state, pacing }] = found;
+      const models = found.map((row) => row.model);
+      this.takeOver(models, state, pacing);
     } catch (error) {
       this.refuse(error.message);
     }
