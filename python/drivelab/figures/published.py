@@ -62,19 +62,26 @@ class Ordering:
 
 
 @cache
-def _documents() -> tuple[dict[str, Any], ...]:
+def _documents() -> dict[str, dict[str, Any]]:
     folder = resources.files("drivelab").joinpath("figures")
-    return tuple(
-        tomllib.loads(file.read_text(encoding="utf-8"))
+    return {
+        file.name.removesuffix(".toml"): tomllib.loads(file.read_text(encoding="utf-8"))
         for file in folder.iterdir()
         if file.name.endswith(".toml")
-    )
+    }
+
+
+def title_of(review: str) -> str:
+    """A review's title, with its author, place and date as far as they are known."""
+    return str(_documents()[review]["title"])
 
 
 @cache
 def published() -> tuple[Figure, ...]:
     """All figures of all reviews, in the order of their identities."""
-    figures = [Figure(**record) for document in _documents() for record in document["figure"]]
+    figures = [
+        Figure(**record) for document in _documents().values() for record in document["figure"]
+    ]
     return tuple(sorted(figures, key=lambda figure: figure.id))
 
 
@@ -95,7 +102,7 @@ def orderings() -> tuple[Ordering, ...]:
     """All orderings of all reviews, in the order of their identities."""
     found = [
         Ordering(**{**record, "best_first": tuple(record["best_first"])})
-        for document in _documents()
+        for document in _documents().values()
         for record in document.get("ordering", [])
     ]
     return tuple(sorted(found, key=lambda ordering: ordering.id))

@@ -6,6 +6,7 @@ from typing import Any
 
 from drivelab import model as models
 from drivelab import results
+from drivelab.figures import remarks
 from drivelab.figures.comparison import record_of, role_of
 from drivelab.figures.formulas import inputs_of
 from drivelab.figures.measured import Measured
@@ -41,9 +42,9 @@ def is_long(reading: Reading) -> bool:
 
 def described(figure: Figure) -> Record:
     """A figure as `record_of` has it, without a modelled value; its role is the one that a value
-    has."""
+    has, its reason why it has none."""
     inputs = inputs_of(figure)
     names = sorted({item.model for item in inputs.values()})
     measured = Measured([results.model_result(models.load(name)) for name in names], ())
     role = role_of(figure, inputs, measured, figure.value)
-    return record_of(figure, measured) | {"role": role, "reason": ""}
+    return record_of(figure, measured) | {"role": role, "reason": remarks.unjudged(figure)}

@@ -14,6 +14,7 @@ from drivelab import model as models
 from drivelab import model_file, sources
 from drivelab.errors import RequestError
 from drivelab.figures import reach
+from drivelab.figures.published import title_of
 from drivelab.figures.text import published_text
 from drivelab.lab import study_plots
 from drivelab.lab.figure_variations import ROLES
@@ -72,10 +73,14 @@ def reached(request: Request) -> Response:
     """The published figures that a model reaches: value, unit, and the role that a model's has."""
     name = request.query_params.get("drive", "")
     orders.check_names([name])
-    keys = ("id", "drive", "state", "metric", "unit", "role", "formula", "review", "note")
+    keys = ("id", "drive", "state", "metric", "unit", "role", "reason", "formula", "note")
     found = [reach.described(figure) for figure in reach.reached_by(models.load(name).name)]
     return JSONResponse(
-        [{key: f[key] for key in keys} | {"published": published_text(f)} for f in found]
+        [
+            {key: f[key] for key in keys}
+            | {"published": published_text(f), "source": title_of(f["review"])}
+            for f in found
+        ]
     )
 
 

@@ -160,14 +160,17 @@ export class FigureStudy extends Studies {
 
 const words = (figure) => figure.metric.replaceAll("_", " ");
 
-/** Published value, unit and role. */
+/** Published value and unit, the role of what is modelled, how both are taken, and the source. */
 function described(one) {
+  const judged =
+    one.role === "none"
+      ? `not judged${one.reason ? `: ${one.reason}` : ""}`
+      : [h("b.role", one.role), ROLES[one.role] ? ` (${ROLES[one.role]})` : null];
+  const more = [one.formula && `Modelled as ${one.formula}`, one.note, `Published in ${one.source}`];
   return [
     h("b", `${one.published} ${one.unit}`),
     ` ${words(one)}, ${one.drive}, ${one.state}: `,
-    h("b.role", one.role),
-    ROLES[one.role] ? ` (${ROLES[one.role]})` : null,
-    one.formula ? h("small", ` = ${one.formula}`) : null,
-    one.note ? h("small", ` ${one.note}`) : null,
+    judged,
+    more.filter(Boolean).map((text) => h("small", { style: { display: "block" } }, `${text}.`)),
   ];
 }
