@@ -171,6 +171,6 @@ function described(one) {
     h("b", `${one.published} ${one.unit}`),
     ` ${words(one)}, ${one.drive}, ${one.state}: `,
     judged,
-    more.filter(Boolean).map((text) => h("small", { style: { display: "block" } }, `${text}.`)),
+    more.filter(Boolean).map((text) => h("small", `${text}.`)),
   ];
 }
