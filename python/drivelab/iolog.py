@@ -13,7 +13,7 @@ import numpy as np
 
 from drivelab import paths
 from drivelab.errors import RequestError
-from drivelab.output import publish, writable_folder
+from drivelab.output import check_replaceable, publish, writable_folder
 from drivelab.quantities import NS_PER_US, SECTOR_BYTES
 from drivelab.workload import FLUSH, READ, TRIM, WRITE, Requests
 
@@ -47,13 +47,7 @@ def check_place(out: Path) -> None:
     if out.is_dir():
         raise RequestError(f'--out "{out}": is a folder; give the name of a file')
     writable_folder(out.parent, file=out)
-    if out.exists():
-        with out.open("rb") as file:
-            if file.read(len(HEAD)) != HEAD:
-                raise RequestError(
-                    f'--out "{out}": there is another file, which would be lost; '
-                    "give another name, or remove it first"
-                )
+    check_replaceable(out, "--out", HEAD)
 
 
 def write_iolog(path: Path, requests: Requests, file_name: str = FILE_NAME) -> None:

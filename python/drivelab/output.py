@@ -125,6 +125,20 @@ def writable_file(path: Path, option: str, *endings: str) -> Path:
     return path
 
 
+def check_replaceable(path: Path, option: str, head: bytes) -> None:
+    """Raises RequestError if a file is there that doesn't begin like those that are written: it
+    would be lost. An earlier one may be replaced, and an empty file holds nothing."""
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        begins = file.read(len(head))
+    if begins not in (b"", head):
+        raise RequestError(
+            f'{option} "{path}": there is another file, which would be lost; give another name, or '
+            "remove it first"
+        )
+
+
 def _unwritable(path: Path, option: str, error: OSError, wanted: str) -> RequestError:
     return RequestError(f'{option} "{path}": can\'t write there ({error.strerror}); give {wanted}')
 

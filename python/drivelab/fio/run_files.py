@@ -52,8 +52,9 @@ def window(path: Path | None, text: str | None, drive: Subject) -> Window | None
         what = "a hard disk has no dies" if drive.is_disk else "a real drive doesn't tell"
         raise RequestError(f"--timeline: {what}")
     output.writable_file(path, "--timeline")
-    from drivelab.lab.timeline import Window
+    from drivelab.lab.timeline import HEAD, Window
 
+    output.check_replaceable(path, "--timeline", HEAD.encode())
     return Window() if text is None else Window.of("--timeline-window", text)
 
 

@@ -19,6 +19,8 @@ from drivelab.targets.going import FOR_EVER_NS, EngineRun
 OPERATIONS_MAX = 250_000
 """Operations of dies that a timeline holds, of each member of an array; with their transfers and
 requests some 100 MB of JSON."""
+HEAD = '{"displayTimeUnit": "ns", "traceEvents": ['
+"""How a file begins that a run wrote."""
 WORKS = ("read", "program", "erase")
 """What dies do, each at its number in the engine."""
 
@@ -95,9 +97,10 @@ class Timeline:
 
     def write(self, path: str | Path) -> Path:
         """Writes a trace in Chrome's JSON: drag it to ui.perfetto.dev, or open it in
-        chrome://tracing. Raises RequestError for another ending than .json, or where nothing
-        can be written."""
+        chrome://tracing. Raises RequestError for another ending than .json, where nothing can
+        be written, and where another file is."""
         place = output.writable_file(Path(path), "write()", ".json")
+        output.check_replaceable(place, "write()", HEAD.encode())
         output.publish_files({place: self.write_to})
         return place
 
@@ -111,7 +114,7 @@ class Timeline:
             *_requests(self.requests),
         ]
         with path.open("w", encoding="utf-8") as file:
-            file.write('{"displayTimeUnit": "ns", "traceEvents": [\n')
+            file.write(HEAD + "\n")
             file.write(",\n".join(lines))
             file.write("\n]}\n")
 

@@ -179,6 +179,9 @@ def test_the_command_line_writes_the_same(tmp_path: Path) -> None:
     assert sum(event["name"] == "read" for event in reads) == 256
     assert cli.run([*words, "--timeline", str(path), "--timeline-window", "10ms"]) == 0
     assert 0 < len(events(path, "b")) < 256
+    path.write_text("kept")
+    assert cli.run([*words, "--timeline", str(path)]) == 2
+    assert path.read_text() == "kept"
 
 
 @pytest.mark.parametrize(
