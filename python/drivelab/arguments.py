@@ -146,7 +146,8 @@ Memory = Annotated[
     typer.Option(
         "--memory",
         metavar="SIZE",
-        help="Room for the drives in work, e.g. 6g; default: a quarter of the machine's memory.",
+        help="Room for the drives in work, of which there is one in any case, e.g. 6g; default: a "
+        "quarter of the machine's memory.",
     ),
 ]
 Plugins = Annotated[

@@ -57,6 +57,15 @@ def number(value: float | None, digits: int = 4) -> str:
     return f"{value:.{digits}g}" if abs(value) >= 1e-4 else f"{value:.2e}"
 
 
+def counted(count: int, noun: str) -> str:
+    """So many of something.
+
+    >>> counted(1, "request"), counted(20, "request")
+    ('1 request', '20 requests')
+    """
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def time_text(seconds: float) -> str:
     """A duration as people read it: about 5 s, about 12 min, about 3.5 h.
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from drivelab.figures.bindings import CERTAIN_RATIO
-from drivelab.quantities import number
+from drivelab.quantities import counted, number
 from drivelab.sources import FIGURE_ROLES, counts_text
 
 Record = Mapping[str, Any]
@@ -219,7 +219,7 @@ def _figures(summary: Record) -> list[str]:
         if errors["count"] or (role == PREDICTED and summary["compared"])
     }
     return [
-        f"{summary['figures']} figures, {summary['compared']} compared with a model: "
+        f"{counted(summary['figures'], 'figure')}, {summary['compared']} compared with a model: "
         + ", ".join(f"{errors['count']} {role}" for role, errors in roles.items())
         + ".",
         *(
@@ -309,8 +309,8 @@ def _errors(name: str, errors: Record) -> str:
     if not errors["values"]:
         return f"{name}: no values."
     return (
-        f"{name}: {errors['values']} values (all {errors['count']} figures come from "
-        f"{errors['measurements']} measurements), error: median "
+        f"{name}: {counted(errors['values'], 'value')} (all {counted(errors['count'], 'figure')} "
+        f"come from {counted(errors['measurements'], 'measurement')}), error: median "
         f"{errors['median_abs_error_ratio'] * 100:.1f} %, worst "
         f"{errors['worst_abs_error_ratio'] * 100:.1f} % ({errors['worst_id']}); "
         f"{errors['within_5_percent']} within 5 %, {errors['within_20_percent']} within 20 %."

@@ -5,16 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from drivelab.quantities import number
-
-
-def requests(count: int) -> str:
-    """So many requests, in words.
-
-    >>> requests(1), requests(20)
-    ('1 request', '20 requests')
-    """
-    return f"{count} request{'' if count == 1 else 's'}"
+from drivelab.quantities import counted, number
 
 
 def trace_notes(trace: Mapping[str, Any]) -> Iterator[str]:
@@ -23,11 +14,11 @@ def trace_notes(trace: Mapping[str, Any]) -> Iterator[str]:
         yield f"requests of {len(trace['devices'])} devices stand as if they were one drive's"
     if dropped := trace["dropped"]:
         were = "was" if dropped == 1 else "were"
-        yield f"{requests(dropped)} without a response or data {were} left out"
+        yield f"{counted(dropped, 'request')} without a response or data {were} left out"
     if moved := trace["reordered"]:
         stood = "stood behind a later one in the file and was"
         several = "stood behind later ones in the file and were"
-        yield f"{requests(moved)} {stood if moved == 1 else several} put in order of time"
+        yield f"{counted(moved, 'request')} {stood if moved == 1 else several} put in order of time"
 
 
 def inside(result: Mapping[str, Any]) -> str:

@@ -7,10 +7,10 @@ from typing import Any
 
 from drivelab import rounds
 from drivelab.counters import read_notes
-from drivelab.quantities import bytes_text, number
+from drivelab.quantities import bytes_text, counted, number
 from drivelab.replay import DIRECTIONS, cut_text
 from drivelab.text.layout import Line, Part, Table
-from drivelab.text.measured import inside, requests, trace_notes
+from drivelab.text.measured import inside, trace_notes
 
 Record = Mapping[str, Any]
 
@@ -40,7 +40,7 @@ def _whole(document: Record) -> Iterator[str]:
     without = " without flushes" if flushes else ""
     of_data = " read and written" if trims else ""
     yield (
-        f"{trace['file']} ({trace['format']}, {requests(trace['requests'])}) took "
+        f"{trace['file']} ({trace['format']}, {counted(trace['requests'], 'request')}) took "
         f"{number(measured['duration_s'])} s: {number(measured['iops'])} IOPS{without}, "
         f"{number(measured['mb_per_s'])} MB/s ({number(measured['mib_per_s'])} MiB/s){of_data}"
     )

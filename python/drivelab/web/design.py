@@ -24,7 +24,7 @@ from drivelab.quantities import bytes_text
 from drivelab.states import STATES
 from drivelab.web import bench, security
 from drivelab.web import order as orders
-from drivelab.web.study_order import DRIVE_KEYS, JOB_KEYS, JOBS, POINTS_MAX
+from drivelab.web.study_order import DRIVE_KEYS, JOB_KEYS, JOBS, POINTS_MAX, VALUES_MAX
 
 Record = dict[str, Any]
 METRICS = {
@@ -64,6 +64,7 @@ def offered(_: Request) -> Response:
             "job_keys": list(JOB_KEYS),
             "drive_keys": list(DRIVE_KEYS),
             "points_max": POINTS_MAX,
+            "values_max": VALUES_MAX,
             "roles": [{"name": role, "usual": role in ROLES} for role in sources.ROLES],
         }
     )

@@ -52,7 +52,15 @@ def wrong(error: ValidationError, tags: Collection[str] = ()) -> RequestError:
     """The first thing that is wrong, as pages read it; `tags` are no part of its place."""
     first = error.errors(include_url=False, include_input=False)[0]
     place = ".".join(str(part) for part in first["loc"] if part not in tags) or "body"
-    return RequestError(f"{place[:120]}: {first['msg'][:200]}")
+    told = SIZES.get(first["type"], "{msg}").format(msg=first["msg"], **first.get("ctx", {}))
+    return RequestError(f"{place[:120]}: {told[:200]}")
+
+
+SIZES = {
+    "too_long": "{actual_length} of them; allowed: {max_length} at most",
+    "too_short": "{actual_length} of them; allowed: {min_length} at least",
+}
+"""How it is told that a list has too many items, or too few."""
 
 
 def check_names(names: Sequence[str]) -> None:

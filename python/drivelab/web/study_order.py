@@ -57,6 +57,8 @@ DRIVE_KEYS = ("spare_ratio",)
 """What a drive takes beside the parameters of its model, which follow from it."""
 NOT_VARIED = ("name", "title", "family", "base", "flash.part", "scale_divisor")
 """Parameters that say which drive it is, or name files, or are chosen beside the sweep."""
+VALUES_MAX = 16
+"""Of a parameter in a sweep."""
 Value = Annotated[str, StringConstraints(pattern=f"^{VALUE}$")]
 
 
@@ -66,7 +68,7 @@ class Axis(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     key: Annotated[str, StringConstraints(pattern=r"^[a-z0-9_.]{1,80}$")]
-    values: Annotated[list[Value], Field(min_length=1, max_length=16)]
+    values: Annotated[list[Value], Field(max_length=64)]
 
 
 class StudyOrder(BaseModel):
@@ -107,6 +109,10 @@ class StudyOrder(BaseModel):
         more = (*JOB_KEYS, *DRIVE_KEYS)
         parameters = [item["key"] for item in self.drive().model.parameters]
         for axis in self.axes:
+            if not 1 <= len(axis.values) <= VALUES_MAX:
+                raise RequestError(
+                    f"{axis.key}: {len(axis.values)} values; allowed: 1 to {VALUES_MAX}"
+                )
             if axis.key not in (*more, *parameters) or axis.key in NOT_VARIED:
                 allowed = f"parameters of the model, {', '.join(more)}"
                 raise RequestError(f'axes: "{axis.key}": allowed: {allowed}')

@@ -42,6 +42,8 @@ STRANGE = {
     "/traces?x=1": '"x" is unknown in the address of this page. Allowed: trace, run',
     "/history?x=1": '"x" is unknown in the address of this page. Allowed: filter, model, test',
     "/compare?foo=1": '"foo" is unknown in the address of this page. Allowed: drive, kind, test',
+    "/design?part=bogus": 'part "bogus" of the address: allowed: parameters, sensitivity, figure',
+    "/design?part=sweep&study=x": 'study "x" of the address: allowed: the name of one',
     "/design?foo=1": '"foo" is unknown in the address of this page. Allowed: drive, set',
 }
 

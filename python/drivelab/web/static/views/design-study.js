@@ -80,8 +80,9 @@ export class Studies {
     }
     const isSweep = kind === "sweep";
     this.start.textContent = isSweep ? "Measure the sweep" : "Vary each parameter by 10 %";
+    const { points_max: pointsMax, values_max: valuesMax } = this.offered;
     const about = isSweep
-      ? `Every combination of the values, ${this.offered.points_max} points at most.`
+      ? `Every combination of the values: ${valuesMax} of each parameter and ${pointsMax} points at most.`
       : "Each number of the model 10 % less and 10 % more (whole numbers by one at least), one at a time.";
     const size = scale === 1 ? "at full size" : `on drives of 1/${scale} of the size`;
     fill(

@@ -1,6 +1,6 @@
 // Design: a model's parameters in a form; the variation measured beside the original; saved as a file.
 
-import { unknownPart } from "../address.js";
+import { unknownPart, wrongPart } from "../address.js";
 import { fill, h, say, sheet } from "../dom.js";
 import * as jobs from "../jobs.js";
 import { ask, save } from "../server.js";
@@ -41,6 +41,10 @@ const isScale = (text) => SCALES.map(String).includes(text);
 function odd(params) {
   const unknown = unknownPart(params, KEYS);
   if (unknown) return unknown;
+  const part = params.get("part");
+  if (part !== null && !Object.hasOwn(PARTS, part)) return wrongPart("part", part, Object.keys(PARTS).join(", "));
+  const study = params.get("study");
+  if (study !== null && !/^[0-9a-f]{16}$/.test(study)) return wrongPart("study", study, "the name of one");
   const scale = params.get("scale");
   if (scale === null || isScale(scale)) return "";
   return `scale "${scale.slice(0, 20)}" of the address: not one of ${SCALES.join(", ")}; shown is the usual one`;
