@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from drivelab import model as models
@@ -40,11 +41,16 @@ def is_long(reading: Reading) -> bool:
     return quantity(reading.quantity).aspect in LONG_ASPECTS
 
 
-def described(figure: Figure) -> Record:
-    """A figure as `record_of` has it, without a modelled value; its role is the one that a value
-    has, its reason why it has none."""
-    inputs = inputs_of(figure)
-    names = sorted({item.model for item in inputs.values()})
+def described(figures: Sequence[Figure]) -> list[Record]:
+    """Figures as `record_of` has them, without modelled values; the role is the one that a value
+    has, the reason why it has none."""
+    names = sorted({item.model for figure in figures for item in inputs_of(figure).values()})
     measured = Measured([results.model_result(models.load(name)) for name in names], ())
-    role = role_of(figure, inputs, measured, figure.value)
-    return record_of(figure, measured) | {"role": role, "reason": remarks.unjudged(figure)}
+    return [
+        record_of(figure, measured)
+        | {
+            "role": role_of(figure, inputs_of(figure), measured, figure.value),
+            "reason": remarks.unjudged(figure),
+        }
+        for figure in figures
+    ]

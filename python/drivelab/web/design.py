@@ -75,7 +75,7 @@ def reached(request: Request) -> Response:
     name = request.query_params.get("drive", "")
     orders.check_names([name])
     keys = ("id", "drive", "state", "metric", "unit", "role", "reason", "formula", "note")
-    found = [reach.described(figure) for figure in reach.reached_by(models.load(name).name)]
+    found = reach.described(reach.reached_by(models.load(name).name))
     return JSONResponse(
         [
             {key: f[key] for key in keys}

@@ -92,7 +92,8 @@ def test_everything_that_was_measured_has_a_row_and_a_unit(tmp_path: Path) -> No
         "SELECT share_of_requests, sum(mean_us), any_value(requests), any_value(latency_min_us)"
         " FROM latency_parts GROUP BY 1 ORDER BY 1 DESC"
     )
-    assert rows(path, parts) == [(1.0, 50.0, 1000, None), (0.001, 9000.0, 1, 9000.0)]
+    ios = documents.stream()["ios"]
+    assert rows(path, parts) == [(1.0, 50.0, ios, None), (0.001, 9000.0, 1, 9000.0)]
     series = "SELECT time_s, iops, write_amplification, cleaning_share, free_blocks FROM series"
     assert rows(path, f"{series} ORDER BY interval_index") == [
         (0.0, 5120.0, 1.0, 0.0, None),
