@@ -226,6 +226,30 @@ fn trims_and_overwrites_make_room_in_the_cache_without_copies() {
 }
 
 #[test]
+fn a_drive_that_was_trimmed_has_all_of_its_cache_after_a_pause() {
+    for kept_blocks in [0, 1000] {
+        let mut drive = drive(60, 0.9, SlcCacheConfig { kept_blocks, ..cache(WhenFull::Native) });
+        let units = drive.ftl.config().user_units;
+        let cached = |drive: &mut Untimed<PageMap>| {
+            let before = drive.ftl.counters().programs_slc;
+            fill(drive, 0..units, |_, _| ());
+            drive.ftl.counters().programs_slc - before
+        };
+        let new = cached(&mut drive);
+        pause(&mut drive);
+        (0..units).for_each(|lpn| drive.ftl.trim(Lpn(lpn)));
+        let copied = drive.ftl.counters().programs_folding;
+        pause(&mut drive);
+        assert_eq!(drive.ftl.counters().programs_folding, copied, "nothing is left to copy");
+        let again = cached(&mut drive);
+        // Blocks that were open when the drive was trimmed stay so.
+        let open = u64::from(2 * DIES * drive.ftl.layout().units_per_block);
+        assert!(new - again <= open, "{again} pages of the cache, {new} when it was new");
+        drive.ftl.check().unwrap();
+    }
+}
+
+#[test]
 fn a_lazy_drive_keeps_its_cache_in_a_pause() {
     let mut drive = drive(60, 0.5, SlcCacheConfig { kept_blocks: 1000, ..cache(WhenFull::Native) });
     fill(&mut drive, 0..2400, |_, _| ());

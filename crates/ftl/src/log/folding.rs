@@ -260,7 +260,23 @@ impl DieLogs {
             return Urgency::Wanted;
         }
         let folds_in_pause = cache.due_in_pause() > 0 && !cache.of(die).closed.is_empty();
-        if folds_in_pause { Urgency::Idle } else { urgency }
+        if folds_in_pause || self.next_dead(die).is_some() { Urgency::Idle } else { urgency }
+    }
+
+    /// A block of a die that only has to be erased, of those that the last pause found and has not come to: what it held
+    /// was trimmed or overwritten, and the cache grows into free blocks alone.
+    fn next_dead(&mut self, die: DieIndex) -> Option<BlockIndex> {
+        let own = self.slc.as_mut()?.of_mut(die);
+        let per_die = self.layout.geometry.blocks_per_die();
+        let first = die.0 * per_die;
+        let mut left = (first + own.dead_from?..first + per_die).map(BlockIndex);
+        let is_dead = |&block: &BlockIndex| {
+            let blocks = &self.blocks;
+            blocks.is_closed(block) && blocks.is_head(block) && blocks.valid_of_superblock(block) == 0
+        };
+        let found = left.find(is_dead);
+        own.dead_from = found.map(|block| block.0 - first);
+        found
     }
 
     /// The next block to be emptied on a die of a drive with a cache: of all blocks the one with the least to copy when
@@ -271,6 +287,9 @@ impl DieLogs {
         let is_short = self.cleaning.active[die.0 as usize] || free < self.thresholds.idle;
         if is_short && let Some(job) = self.pick_victim(die, measure) {
             return self.admit_fold(die, job);
+        }
+        if let Some(dead) = self.next_dead(die) {
+            return Some(self.begin(dead, Purpose::Cleaning));
         }
         let job = match self.block_to_fold(die) {
             Some(block) => self.begin(block, Purpose::Folding),
@@ -375,12 +394,15 @@ impl DieLogs {
         }
     }
 
-    /// The host has paused: what is folded from now on makes room.
+    /// The host has paused: what is folded and erased from now on makes room.
     pub(crate) fn note_pause(&mut self) {
         let fill = self.fill();
         if let Some(cache) = &mut self.slc {
             cache.takes_data = true;
             cache.note_fill(fill);
+            for own in &mut cache.dies {
+                own.dead_from = Some(0);
+            }
         }
     }
 }

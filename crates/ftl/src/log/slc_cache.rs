@@ -79,6 +79,9 @@ pub(super) struct DieCache {
     pub dynamic: u32,
     /// One of those that are closed was seen to hold nothing valid.
     pub has_empty: bool,
+    /// Where the search of a pause for blocks without valid data goes on, counted from the first of the die; `None`: it
+    /// has ended.
+    pub dead_from: Option<u32>,
     /// Waits until another die has folded its block.
     waits: bool,
 }
