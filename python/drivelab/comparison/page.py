@@ -95,9 +95,7 @@ def delta(metric: Metric, index: int) -> Delta:
     if ratio is None:
         return Delta(q.DASH, "")
     words = change_text(ratio)
-    if metric.better is None or not metric.told_apart(index):
-        return Delta(words, "")
-    return Delta(words, "better" if (ratio > 1) == (metric.better == "higher") else "worse")
+    return Delta(words, {True: "better", False: "worse", None: ""}[metric.is_better(index)])
 
 
 def change_text(ratio: float) -> str:

@@ -72,10 +72,13 @@ class Metric:
         return ends is not None and self.differ(*ends)
 
     def differ(self, one: int, other: int) -> bool:
-        """Whether the values of two sides differ; not if their repeats don't bear it out."""
+        """Whether the values of two sides differ; not if their repeats don't bear it out. From 0
+        everything differs, though by no ratio."""
         a, b = self.values[one], self.values[other]
+        if a is None or b is None or min(a, b) < 0:
+            return False
         repeats = self.repeats or ((),) * len(self.values)
-        return bool(a and b) and verdicts.differ(a or 0.0, b or 0.0, repeats[one], repeats[other])
+        return verdicts.differ(a, b, repeats[one], repeats[other])
 
     def only(self, indices: Collection[int]) -> Metric:
         """The same metric of some sides; the others have no value."""
@@ -84,7 +87,14 @@ class Metric:
 
     def told_apart(self, index: int) -> bool:
         """Whether a side differs from the first one."""
-        return self.ratio(index) is not None and self.differ(0, index)
+        return self.differ(0, index)
+
+    def is_better(self, index: int) -> bool | None:
+        """Whether a side is better than the first one; None if they don't differ, or neither is."""
+        base, value = self.values[0], self.values[index]
+        if self.better is None or not self.told_apart(index) or base is None or value is None:
+            return None
+        return (value > base) == (self.better == "higher")
 
     def gain(self, index: int) -> float | None:
         """How much better than the first side, as a logarithm; None where neither is better."""

@@ -84,8 +84,6 @@ class Differences:
         ratio = metric.ratio(index)
         spread = metric.plus_minus or (None,) * len(metric.values)
         low, high = _bounds(metric, index)
-        differs = metric.told_apart(index)
-        gain = metric.gain(index)
         return {
             "test": pair.id,
             "state": pair.state,
@@ -99,9 +97,9 @@ class Differences:
             "percent_high": _percent(high),
             "first_plus_minus": spread[0],
             "plus_minus": spread[index],
-            "differs": differs,
+            "differs": metric.told_apart(index),
             "better": metric.better,
-            "is_better": gain > 0 if differs and gain is not None else None,
+            "is_better": metric.is_better(index),
         }
 
     def __str__(self) -> str:

@@ -9,18 +9,17 @@ a copy of the drive as it was prepared. A hard disk's arm does both, so its read
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from drivelab.counters import program_bytes, spent_in
 from drivelab.procedures import timed
 from drivelab.procedures.flow import COLUMNS, flow
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
 from drivelab.procedures.procedure import Procedure
 from drivelab.procedures.stream import RANDOM, WRITTEN_STATES
 from drivelab.progress import TaskProgress
-from drivelab.quantities import NS_PER_S, derive_seed
+from drivelab.quantities import derive_seed
 from drivelab.targets import Report, Target
 from drivelab.workload import Job
 
@@ -31,11 +30,8 @@ QUEUE_DEPTH = 32
 """Of the writes, at most."""
 SATURATION_S, POINT_S = 30.0, 20.0
 QUICK_SATURATION_S, QUICK_POINT_S = 5.0, 3.0
-MOMENTS = 40
-"""Of the time at saturation, by which it is seen to get slower."""
-FALLEN = 0.8
-"""Writes of the last third in parts of the first third's, or free blocks after in parts of those
-before: below it, the writes were not what remains. Thirds of 5 s are uneven by a tenth and more."""
+KEPT_UP = 0.95
+"""Writes of a point in parts of those asked for: below it, the drive didn't keep up."""
 KEYS = ("mean_ms", "p50_ms", "p99_ms", "p99_9_ms", "max_ms")
 
 
@@ -57,8 +53,7 @@ class PacedWrites(Procedure):
         shares, saturation_s, point_s = _lengths(quick)
         part = 1 / (len(shares) + saturation_s / point_s)
         unpaced = self._writes(target, seed, saturation_s, None)
-        moment_ns = round(saturation_s * NS_PER_S / MOMENTS)
-        unpaced = unpaced.model_copy(update={"series_interval_ns": moment_ns})
+        unpaced = timed.in_moments(unpaced, saturation_s)
         found = target.clone().run([unpaced], progress, 1 - part * len(shares))
         saturation = float(flow(found, "write")["iops"] or 0.0)
         rows: list[dict[str, Any]] = []
@@ -99,7 +94,8 @@ class PacedWrites(Procedure):
             charts=charts,
             notes=(
                 # Where a tenth of the writes is less than one a second, thirds of them say nothing.
-                *(_saturation_remarks(found) if not left_out else ()),
+                *(_unsettled(found) if not left_out else ()),
+                *_behind(rows, saturation),
                 *(
                     f"no point at {100 * share:.0f} % of saturation: {saturation:.3g} writes a "
                     "second are too few, a rate is 1 a second at least"
@@ -137,24 +133,23 @@ def _lengths(quick: bool) -> tuple[Sequence[float], float, float]:
     return SHARES, SATURATION_S, POINT_S
 
 
-def _saturation_remarks(report: Report) -> tuple[str, ...]:
-    """Why the writes at saturation aren't what a drive of flash can do for long."""
-    used = spent_in(report)
-    if not program_bytes(used):
-        return ()
+def _unsettled(report: Report) -> tuple[str, ...]:
+    """Why the writes at saturation aren't what a drive can do for long."""
+    why = timed.unsettled(report)
     rest = "saturation is not what remains (`consistency`), nor are rates shares of that"
-    if not sum(used.get(f"program_bytes_{purpose}", 0) for purpose in ("cleaning", "folding")):
-        return (f"nothing was cleaned or folded while the drive was saturated: {rest}",)
-    # The last moment is cut off by the end of the time.
-    ios = report["jobs"][0]["write"]["series"]["ios"][:-1]
-    third = len(ios) // 3
-    if third and sum(ios[-third:]) < FALLEN * sum(ios[:third]):
-        percent = 100 * sum(ios[-third:]) / sum(ios[:third])
-        return (f"the last third of the time had {percent:.0f} % of the first's writes: {rest}",)
-    free = [report[key].get("free_blocks", 0) for key in ("counters_before", "counters_after")]
-    if free[1] < FALLEN * free[0]:
-        return (f"of {free[0]} free blocks {free[1]} were left after saturation: {rest}",)
-    return ()
+    return (f"{why}: {rest}",) if why else ()
+
+
+def _behind(rows: Sequence[dict[str, Any]], saturation: float) -> Iterator[str]:
+    """Of the points whose writes the drive didn't keep up with, what they are."""
+    for row in rows:
+        share, done = row["share_percent"], row["writes_per_s"] or 0.0
+        asked = share / 100 * saturation
+        if done < KEPT_UP * asked:
+            yield (
+                f"at {share:.0f} % of saturation the drive did {done:.0f} writes a second of "
+                f"{asked:.0f}: latencies there are those of a drive that doesn't keep up"
+            )
 
 
 def _values(rows: Sequence[dict[str, Any]], saturation: float) -> tuple[Value, ...]:

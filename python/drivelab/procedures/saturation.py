@@ -65,11 +65,15 @@ class Saturation(Procedure):
                     f"{self.id}-full-{index + 1}", "randwrite", target, own_seed, point_s
                 )
                 jobs.append(job.model_copy(update={"queue_depth": QUEUE_DEPTH}))
-            report = target.clone().run(jobs, progress, 1 / len(numbers))
+            moments = [timed.in_moments(job, point_s) for job in jobs]
+            report = target.clone().run(moments, progress, 1 / len(numbers))
             rows.append(_row(report, number))
+        # With the most queues: fewer write less in the same time.
+        why = timed.unsettled(report)
         return Measured(
             target.capacity_bytes,
             values=_values(rows),
+            notes=(f"{why}: these rates are not what remains (`consistency`)",) if why else (),
             tables=(Table("queues", "A light queue beside full ones", COLUMNS, tuple(rows)),),
             charts=tuple(
                 Chart("queues", title, "lines", "full_queues", key, log_y=True)

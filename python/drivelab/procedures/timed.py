@@ -5,15 +5,21 @@ from __future__ import annotations
 
 from typing import Literal
 
+from drivelab.counters import program_bytes, spent_in
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.procedures.stream import RANDOM
 from drivelab.quantities import KIB, NS_PER_S
-from drivelab.targets import Target
+from drivelab.targets import Report, Target
 from drivelab.workload import BlockSize, Job
 
 BLOCK_BYTES = 4 * KIB
 RAMP_SHARE = 0.25
 """The first part of the time, which isn't measured."""
+MOMENTS = 40
+"""Of the time at saturation, by which it is seen to get slower."""
+FALLEN = 0.8
+"""Writes of the last third in parts of the first third's, or free blocks after in parts of those
+before: below it, the writes were not what remains. Thirds of 5 s are uneven by a tenth and more."""
 
 
 def fits(capacity_bytes: int) -> bool:
@@ -41,3 +47,29 @@ def job(
         data=parse_data_pattern(RANDOM),
         seed=seed,
     )
+
+
+def in_moments(timed_job: Job, seconds: float) -> Job:
+    """The job with the times of its requests counted in as many moments as `unsettled` looks at."""
+    return timed_job.model_copy(update={"series_interval_ns": round(seconds * NS_PER_S / MOMENTS)})
+
+
+def unsettled(report: Report) -> str:
+    """Why writes that didn't wait aren't what a drive of flash can do for long; empty if they may
+    be. Of jobs `in_moments`."""
+    used = spent_in(report)
+    if not program_bytes(used):
+        return ""
+    if not sum(used.get(f"program_bytes_{purpose}", 0) for purpose in ("cleaning", "folding")):
+        return "nothing was cleaned or folded while the drive was saturated"
+    # The last moment is cut off by the end of the time.
+    of_jobs = [job["write"]["series"]["ios"][:-1] for job in report["jobs"]]
+    ios = [sum(moment) for moment in zip(*of_jobs, strict=False)]
+    third = len(ios) // 3
+    if third and sum(ios[-third:]) < FALLEN * sum(ios[:third]):
+        percent = 100 * sum(ios[-third:]) / sum(ios[:third])
+        return f"the last third of the time had {percent:.0f} % of the first's writes"
+    free = [report[key].get("free_blocks", 0) for key in ("counters_before", "counters_after")]
+    if free[1] < FALLEN * free[0]:
+        return f"of {free[0]} free blocks {free[1]} were left after saturation"
+    return ""

@@ -24,7 +24,7 @@ class Series(Record):
     latency_mean_us: list[Amount | None] | None
     """Mean latency"""
     latency_p99_us: list[Amount | None] | None
-    """99 % of the requests took no longer"""
+    """99 % of the requests took no longer, at most 3.2 % too high"""
     write_amplification: list[Amount | None] | None
     """Bytes programmed over bytes that the host wrote within the interval"""
     queue_depth_mean: list[Amount | None] | None

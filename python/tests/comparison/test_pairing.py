@@ -103,6 +103,15 @@ def test_percentiles_need_requests_beyond_them() -> None:
     assert values["p99_us"][0] == 300.0
 
 
+def test_nothing_and_something_differ_by_no_ratio() -> None:
+    for first, other, better in ((0.0, 5.0, True), (5.0, 0.0, False), (0.0, 0.0, None)):
+        rows = [documents.compound(name, rate=rate) for name, rate in (("a", first), ("b", other))]
+        [pair], _ = pairing.pair(sides(documents.review(*rows)))
+        metric = next(metric for metric in pair.metrics if metric.name == "write")
+        assert metric.ratio(1) is None
+        assert (metric.told_apart(1), metric.is_better(1)) == (better is not None, better)
+
+
 def test_what_only_one_side_has_is_left_over() -> None:
     a = documents.review(documents.stream("a"), documents.stream("a", "used"))
     b = documents.review(documents.stream("b"), documents.compound("b"))

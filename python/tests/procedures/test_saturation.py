@@ -43,6 +43,14 @@ def test_a_drive_that_goes_round_its_queues_favours_the_light_one() -> None:
     assert values["alone_read_ms"] == rows[0]["light_read_ms"] < values["read_ms"]
 
 
+def test_writes_that_get_slower_meanwhile_are_no_rate_that_remains() -> None:
+    target = EngineTarget(model.load("samsung-980-pro-1tb", [("scale_divisor", "64")]), 1)
+    states.find("used").prepare(target, lambda _: 1, TaskProgress("used"))
+    [note] = TEST.measure(target, 1, True, TaskProgress(TEST.id)).notes
+    assert note.startswith("the last third of the time had ")
+    assert "not what remains" in note
+
+
 def test_a_drive_of_one_queue_is_measured_like_any_other() -> None:
     rows, values = measured("intel-x25-m-g1-80gb", 64)
     assert rows[6]["light_write_ms"] > 10 * rows[0]["light_write_ms"]

@@ -10,7 +10,6 @@ use super::jobs::Job;
 use super::slc_cache::{SlcCache, WhenFull};
 use super::steps::{Purpose, Urgency};
 use crate::error::FtlError;
-use crate::mapping::SlcUse;
 use crate::placement::Stream;
 
 /// Where the next block of the host comes from.
@@ -360,26 +359,6 @@ impl DieLogs {
             return None;
         }
         self.slc.as_mut()?.take_waiting()
-    }
-
-    /// The cache, to look at.
-    pub(crate) fn slc_use(&self) -> Option<SlcUse> {
-        let cache = self.slc.as_ref()?;
-        let dies = self.layout.geometry.die_count();
-        let units = self.flash.page_units(CellMode::Slc) * self.layout.geometry.pages_per_block;
-        let static_blocks = dies * cache.config.static_blocks;
-        let kept_free = self.thresholds.stop + cache.config.reserve_blocks;
-        let kept_free = kept_free + self.reserved + cache.config.static_blocks;
-        let dynamic = self.layout.block_count().saturating_sub(dies * kept_free);
-        let open = (0..dies).map(DieIndex).filter_map(|die| self.blocks.open_block(die, Stream::HOST));
-        let open = open.filter(|&block| self.flash.mode(block) == CellMode::Slc).count() as u32;
-        Some(SlcUse {
-            bits: cache.config.bits,
-            block_bytes: u64::from(units) * u64::from(self.layout.unit_bytes),
-            most_blocks: static_blocks + dynamic.min(cache.config.dynamic_blocks),
-            static_blocks,
-            used_blocks: cache.closed + open,
-        })
     }
 
     /// The host leaves its native block aside while the cache takes data.

@@ -1,9 +1,9 @@
-//! Blocks of all dies, to look at.
+//! Blocks of all dies and the SLC cache, to look at.
 
-use drivelab_nand::{BlockIndex, DieIndex};
+use drivelab_nand::{BlockIndex, CellMode, DieIndex};
 
 use super::die_logs::DieLogs;
-use crate::mapping::{BlockRole, BlockUse, SettledUses};
+use crate::mapping::{BlockRole, BlockUse, SettledUses, SlcUse};
 use crate::placement::Stream;
 
 impl DieLogs {
@@ -62,5 +62,25 @@ impl DieLogs {
     fn stream_of_open(&self, die: DieIndex, block: BlockIndex) -> Option<u8> {
         let takes = |stream: &Stream| self.blocks.open_block(die, *stream) == Some(block);
         self.streams.all().find(takes).map(|stream| stream.0)
+    }
+
+    /// The cache, to look at.
+    pub(crate) fn slc_use(&self) -> Option<SlcUse> {
+        let cache = self.slc.as_ref()?;
+        let dies = self.layout.geometry.die_count();
+        let units = self.flash.page_units(CellMode::Slc) * self.layout.geometry.pages_per_block;
+        let static_blocks = dies * cache.config.static_blocks;
+        let kept_free = self.thresholds.stop + cache.config.reserve_blocks;
+        let kept_free = kept_free + self.reserved + cache.config.static_blocks;
+        let dynamic = self.layout.block_count().saturating_sub(dies * kept_free);
+        let open = (0..dies).map(DieIndex).filter_map(|die| self.blocks.open_block(die, Stream::HOST));
+        let open = open.filter(|&block| self.flash.mode(block) == CellMode::Slc).count() as u32;
+        Some(SlcUse {
+            bits: cache.config.bits,
+            block_bytes: u64::from(units) * u64::from(self.layout.unit_bytes),
+            most_blocks: static_blocks + dynamic.min(cache.config.dynamic_blocks),
+            static_blocks,
+            used_blocks: cache.closed + open,
+        })
     }
 }
