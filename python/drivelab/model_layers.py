@@ -41,13 +41,13 @@ def texts(request: str, overrides: Overrides, arrays: tuple[Path, ...] = ()) -> 
         raise RequestError(f'model "{request}": {_origin(path)} is a member of itself')
     files = _layers(path, request)
     layers = [(text, str(_origin(file))) for text, file in files]
-    part, folder = _stated_in_one(files, overrides, "flash.part")
+    part, file = _stated_in_one(files, overrides, "flash.part")
     if isinstance(part, str):
-        layers.insert(0, _part_layer(part, folder or path.parent, request))
-    names, folder = _stated_in_one(files, overrides, "members")
-    place = "members" if folder is None else f"{_origin(path)}: members"
+        layers.insert(0, _part_layer(part, (file or path).parent, request))
+    names, file = _stated_in_one(files, overrides, "members")
+    place = "members" if file is None else f"{_origin(file)}: members"
     found = [
-        _find_named(name, place, folder or Path())
+        _find_named(name, place, Path() if file is None else file.parent)
         for name in (names if isinstance(names, list) else ())
         if isinstance(name, str)
     ]
@@ -75,7 +75,7 @@ def _stated_in_one(
     files: Sequence[tuple[str, Path]], overrides: Overrides, key: str
 ) -> tuple[Any, Path | None]:
     """What an override says about a key, or else the topmost of the files that says something; and
-    the folder of that file (None: an override)."""
+    that file (None: an override)."""
     given = [value.strip(QUOTES) for name, value in overrides if name == key]
     if given:
         # A list is written as TOML has it, a word without its quotes.
@@ -84,7 +84,7 @@ def _stated_in_one(
     for text, file in reversed(files):
         found = _stated(text, key)
         if found is not None:
-            return found, file.parent
+            return found, file
     return None, None
 
 
@@ -166,11 +166,12 @@ def _origin(path: Path) -> Path:
     return Path(path.name) if path.parent == models_folder() else path
 
 
-def _find(request: str) -> Path:
+def _find(request: str, folder: Path = Path()) -> Path:
+    """A model that comes along, or a file; a relative path is one in `folder`."""
     names = known_names()
     if request in names:
         return models_folder() / f"{request}.toml"
-    path = paths.expanded(paths.checked("model", request))
+    path = folder / paths.expanded(paths.checked("model", request))
     if path.is_file():
         return path
     if "/" in request or request.endswith(".toml") or path.is_dir():
@@ -188,8 +189,7 @@ def _find_named(request: str, place: str, folder: Path) -> Path:
     """A model that a file in `folder` names: one that comes along, or a file beside that, wherever
     the command is run. What is wrong with its name is told with the place."""
     try:
-        is_file = request.endswith(".toml")
-        return _find(str(folder / paths.expanded(request)) if is_file else request)
+        return _find(request, folder)
     except RequestError as error:
         raise RequestError(f"{place}: {error}", error.key) from None
 

@@ -130,8 +130,11 @@ def check_replaceable(path: Path, option: str, head: bytes) -> None:
     would be lost. An earlier one may be replaced, and an empty file holds nothing."""
     if not path.exists():
         return
-    with path.open("rb") as file:
-        begins = file.read(len(head))
+    try:
+        with path.open("rb") as file:
+            begins = file.read(len(head))
+    except OSError as error:
+        raise _unwritable(path, option, error, "another name, or remove it first") from None
     if begins not in (b"", head):
         raise RequestError(
             f'{option} "{path}": there is another file, which would be lost; give another name, or '

@@ -20,7 +20,7 @@ TOLERANCE_RATIO = 0.10
 def differ(
     one: float, other: float, ones: Sequence[float] = (), others: Sequence[float] = ()
 ) -> bool:
-    """Whether two positive values are more than 2 % apart; the same whichever comes first.
+    """Whether two values, of 0 or more, are more than 2 % apart; the same whichever comes first.
 
     `ones` and `others` are what repeats gave, if there were any: a difference of their means that
     is within its 95 % interval is none, however large.

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small import MODEL_NAME, OVERRIDES, small_model
 
+import drivelab as dl
 from drivelab import model, states
 from drivelab.errors import RequestError
 from drivelab.progress import TaskProgress
@@ -143,3 +144,15 @@ def test_states_are_selected_in_the_order_of_reports() -> None:
 def test_an_unknown_state_is_refused_with_the_nearest() -> None:
     with pytest.raises(RequestError, match=r'"usde" is unknown; did you mean "used"\?'):
         states.find("usde")
+
+
+@pytest.mark.parametrize("name", ["crucial-t500-2tb", "samsung-980-1tb", "intel-660p-1tb"])
+def test_a_drive_that_was_trimmed_has_its_slc_cache_again(name: str) -> None:
+    """Whatever it keeps in pauses: a burst that fits in is as fast as on a new drive."""
+    burst = dl.Job(rw="write", bs="1m", iodepth=4, io_size="8%")
+    new, trimmed = (
+        dl.Drive(name, scale="1/64").prepare(state, progress=False).run(burst, progress=False)
+        for state in ("new", "used-trimmed")
+    )
+    rates = [result.summary["mib_per_s"][0] for result in (new, trimmed)]
+    assert rates[1] > 0.95 * rates[0]

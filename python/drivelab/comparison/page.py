@@ -92,9 +92,7 @@ class TestSection:
 def delta(metric: Metric, index: int) -> Delta:
     """How a side's value differs from the first side's, in percent or as a factor."""
     ratio = metric.ratio(index)
-    if ratio is None:
-        return Delta(q.DASH, "")
-    words = change_text(ratio)
+    words = q.DASH if ratio is None else change_text(ratio)
     return Delta(words, {True: "better", False: "worse", None: ""}[metric.is_better(index)])
 
 

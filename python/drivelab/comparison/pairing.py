@@ -72,8 +72,8 @@ class Metric:
         return ends is not None and self.differ(*ends)
 
     def differ(self, one: int, other: int) -> bool:
-        """Whether the values of two sides differ; not if their repeats don't bear it out. From 0
-        everything differs, though by no ratio."""
+        """Whether the values of two sides differ; not if their repeats don't bear it out. 0 and
+        something differ, though by no ratio."""
         a, b = self.values[one], self.values[other]
         if a is None or b is None or min(a, b) < 0:
             return False

@@ -77,16 +77,16 @@ def of_review(path: Path, drive: str | None) -> Record:
     found = dict(run.document)
     if found["drivelab"].get("span_bytes") is not None:
         raise RequestError(f'--results "{path}": a run with --span; figures are of whole drives')
-    for model in found["models"]:
+    name = None if drive is None else models.load(drive).name
+    asked = [model for model in found["models"] if name in (None, model["name"])]
+    if not asked:
+        raise RequestError(f'--drive "{drive}": not among the models reviewed in {path}')
+    for model in asked:
         if is_small(model):
             raise RequestError(
                 f'--results "{path}": a small version of {model["name"]}; figures are of drives of '
                 "full size"
             )
-    if drive is not None:
-        name = models.load(drive).name
-        if name not in {model["name"] for model in found["models"]}:
-            raise RequestError(f'--drive "{drive}": not among the models reviewed in {path}')
     return found
 
 

@@ -188,9 +188,9 @@ def _names(operations: pl.DataFrame) -> list[str]:
     dies = operations.select("member", "channel", "die", "lane").unique()
     for member, channel, die, lane in dies.sort("member", "die", "lane").iter_rows():
         drive = f"drive {member}, " if arrays else ""
-        beside = f", {lane + 1} at a time" if lane else ""
+        beside = f", another plane{f' {lane}' if lane > 1 else ''}" if lane else ""
         thread = member * _MEMBER + die + 1
-        name = f"{drive}die {die} (channel {channel}{beside})"
+        name = f"{drive}die {die} (channel {channel}){beside}"
         found.append(_track(DIES, thread + lane * _LANE, name, thread))
     channels = dies.select("member", "channel").unique().sort("member", "channel")
     for member, channel in channels.iter_rows():

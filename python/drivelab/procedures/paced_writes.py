@@ -58,12 +58,14 @@ class PacedWrites(Procedure):
         saturation = float(flow(found, "write")["iops"] or 0.0)
         rows: list[dict[str, Any]] = []
         left_out: list[float] = []
+        asked: list[int] = []
         for share in shares:
             rate = round(share * saturation)
             # A point without a write a second would be the first one.
             if share and not rate:
                 left_out.append(share)
                 continue
+            asked.append(rate)
             jobs = [self._reads(target, seed, point_s)]
             if rate:
                 jobs.append(self._writes(target, seed, point_s, rate))
@@ -95,7 +97,7 @@ class PacedWrites(Procedure):
             notes=(
                 # Where a tenth of the writes is less than one a second, thirds of them say nothing.
                 *(_unsettled(found) if not left_out else ()),
-                *_behind(rows, saturation),
+                *_behind(rows, asked, point_s * (1 - timed.RAMP_SHARE)),
                 *(
                     f"no point at {100 * share:.0f} % of saturation: {saturation:.3g} writes a "
                     "second are too few, a rate is 1 a second at least"
@@ -140,15 +142,17 @@ def _unsettled(report: Report) -> tuple[str, ...]:
     return (f"{why}: {rest}",) if why else ()
 
 
-def _behind(rows: Sequence[dict[str, Any]], saturation: float) -> Iterator[str]:
-    """Of the points whose writes the drive didn't keep up with, what they are."""
-    for row in rows:
-        share, done = row["share_percent"], row["writes_per_s"] or 0.0
-        asked = share / 100 * saturation
-        if done < KEPT_UP * asked:
+def _behind(
+    rows: Sequence[dict[str, Any]], asked: Sequence[int], measured_s: float
+) -> Iterator[str]:
+    """Of the points whose writes the drive didn't keep up with, what they are; `asked` are writes a
+    second. One more may be under way at the end."""
+    for row, rate in zip(rows, asked, strict=True):
+        done = row["writes_per_s"] or 0.0
+        if done * measured_s < KEPT_UP * rate * measured_s - 1:
             yield (
-                f"at {share:.0f} % of saturation the drive did {done:.0f} writes a second of "
-                f"{asked:.0f}: latencies there are those of a drive that doesn't keep up"
+                f"at {row['share_percent']:.0f} % of saturation the drive did {done:.0f} writes a "
+                f"second of {rate}: latencies there are those of a drive that doesn't keep up"
             )
 
 

@@ -54,7 +54,7 @@ class Saturation(Procedure):
     def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
         """Runs every point on a copy of a drive that is in the wanted state."""
         numbers, point_s = _points(quick)
-        rows = []
+        rows, reports = [], []
         for number in numbers:
             jobs = [
                 timed.job(f"{self.id}-light", "randrw", target, derive_seed(seed, "light"), point_s)
@@ -66,10 +66,10 @@ class Saturation(Procedure):
                 )
                 jobs.append(job.model_copy(update={"queue_depth": QUEUE_DEPTH}))
             moments = [timed.in_moments(job, point_s) for job in jobs]
-            report = target.clone().run(moments, progress, 1 / len(numbers))
-            rows.append(_row(report, number))
+            reports.append(target.clone().run(moments, progress, 1 / len(numbers)))
+            rows.append(_row(reports[-1], number))
         # With the most queues: fewer write less in the same time.
-        why = timed.unsettled(report)
+        why = timed.unsettled(reports[-1])
         return Measured(
             target.capacity_bytes,
             values=_values(rows),

@@ -3,6 +3,7 @@ each other made."""
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import Literal
 
 from drivelab.counters import program_bytes, spent_in
@@ -56,15 +57,15 @@ def in_moments(timed_job: Job, seconds: float) -> Job:
 
 def unsettled(report: Report) -> str:
     """Why writes that didn't wait aren't what a drive of flash can do for long; empty if they may
-    be. Of jobs `in_moments`."""
+    be, or the drive doesn't count what it programs. Of jobs `in_moments`."""
     used = spent_in(report)
     if not program_bytes(used):
         return ""
     if not sum(used.get(f"program_bytes_{purpose}", 0) for purpose in ("cleaning", "folding")):
         return "nothing was cleaned or folded while the drive was saturated"
-    # The last moment is cut off by the end of the time.
-    of_jobs = [job["write"]["series"]["ios"][:-1] for job in report["jobs"]]
-    ios = [sum(moment) for moment in zip(*of_jobs, strict=False)]
+    # A series ends with the last request of its job; the last moment is cut off by the time's end.
+    of_jobs = [job["write"]["series"]["ios"] for job in report["jobs"]]
+    ios = [sum(moment) for moment in zip_longest(*of_jobs, fillvalue=0)][:-1]
     third = len(ios) // 3
     if third and sum(ios[-third:]) < FALLEN * sum(ios[:third]):
         percent = 100 * sum(ios[-third:]) / sum(ios[:third])

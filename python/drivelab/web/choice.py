@@ -18,7 +18,7 @@ Record = Mapping[str, Any]
 PARTS = ("drive", "kind", "test", "state", "force")
 SHOWN_LETTERS_MAX = 80
 LENGTHS = ("whole", "quick", "unabridged")
-KINDS = f"{', '.join(LENGTHS)}, and behind it -64 (drives of 1/64), -first-BYTES, or both"
+KINDS = f"{', '.join(LENGTHS)}, and behind it -64 (drives of 1/64; 4096 at most), -first-BYTES"
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,8 @@ RUN_MARK = "~"
 """Between the name of a drive and the number of a run."""
 ID = r"(whole|quick|unabridged)(?:-([1-9]\d{0,3}))?(?:-first-([1-9]\d{0,15}))?"
 """Of a kind, in addresses."""
+SCALE_MAX = 4096
+"""Small versions are of 1/4096 at least."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,8 @@ class Kind:
         if found is None:
             return None
         length, scale, span_bytes = found.groups()
+        if int(scale or 1) > SCALE_MAX:
+            return None
         return cls(length, int(scale or 1), None if span_bytes is None else int(span_bytes))
 
     @property

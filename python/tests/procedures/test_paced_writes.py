@@ -10,7 +10,7 @@ from small import MODEL_NAME, OVERRIDES, small_model
 from drivelab import model, states
 from drivelab.model import Model
 from drivelab.procedures import PROCEDURES
-from drivelab.procedures.paced_writes import QUICK_SHARES, SHARES
+from drivelab.procedures.paced_writes import QUICK_SHARES, SHARES, _behind
 from drivelab.progress import TaskProgress
 from drivelab.targets import EngineTarget
 
@@ -101,3 +101,15 @@ def test_a_saturation_that_lasts_is_not_told() -> None:
     target = EngineTarget(small_model(), 1)
     states.find("used").prepare(target, lambda _: 1, TaskProgress("prepare"))
     assert TEST.measure(target, 1, False, TaskProgress(TEST.id)).notes == ()
+
+
+def test_points_that_a_drive_does_not_keep_up_with_say_so() -> None:
+    rows = [
+        {"share_percent": 0.0, "writes_per_s": 0.0},
+        # One of three is under way when the time is over.
+        {"share_percent": 10.0, "writes_per_s": 2 / 2.25},
+        {"share_percent": 75.0, "writes_per_s": 7300.0},
+        {"share_percent": 90.0, "writes_per_s": 7700.0},
+    ]
+    [note] = _behind(rows, [0, 1, 7500, 9000], 2.25)
+    assert note.startswith("at 90 % of saturation the drive did 7700 writes a second of 9000: ")

@@ -25,6 +25,12 @@ def measured(name: str, scale: int, **changes: str) -> tuple[dict[int, Any], dic
     return rows, {v["name"]: v["value"] for v in found["values"]}
 
 
+def notes(name: str, state: str, quick: bool) -> tuple[str, ...]:
+    target = EngineTarget(model.load(name, [("scale_divisor", "64")]), 1)
+    states.find(state).prepare(target, lambda _: 1, TaskProgress(state))
+    return tuple(TEST.measure(target, 1, quick, TaskProgress(TEST.id)).notes)
+
+
 def test_one_queue_makes_all_wait_alike() -> None:
     """Little's law: what is outstanding, over what is done a second."""
     rows, values = measured("samsung-pm9a3-960gb", 64, nvme__queue_count="1")
@@ -44,11 +50,11 @@ def test_a_drive_that_goes_round_its_queues_favours_the_light_one() -> None:
 
 
 def test_writes_that_get_slower_meanwhile_are_no_rate_that_remains() -> None:
-    target = EngineTarget(model.load("samsung-980-pro-1tb", [("scale_divisor", "64")]), 1)
-    states.find("used").prepare(target, lambda _: 1, TaskProgress("used"))
-    [note] = TEST.measure(target, 1, True, TaskProgress(TEST.id)).notes
+    [note] = notes("samsung-980-pro-1tb", "used", True)
     assert note.startswith("the last third of the time had ")
     assert "not what remains" in note
+    # After twenty minutes of the same nothing falls but what a pause cleaned, for a second or two.
+    assert notes("intel-x25-m-g1-80gb", "tortured", False) == ()
 
 
 def test_a_drive_of_one_queue_is_measured_like_any_other() -> None:

@@ -97,7 +97,7 @@ impl DieLogs {
     }
 
     /// Whether a block is closed, one that is always of the SLC cache included: cleaning doesn't know those.
-    fn is_full(&self, die: DieIndex, block: BlockIndex) -> bool {
+    pub(super) fn is_full(&self, die: DieIndex, block: BlockIndex) -> bool {
         self.blocks.is_closed(block)
             || self.slc.as_ref().is_some_and(|cache| cache.of(die).closed.contains(&block))
     }

@@ -262,19 +262,20 @@ impl DieLogs {
         if folds_in_pause || self.next_dead(die).is_some() { Urgency::Idle } else { urgency }
     }
 
-    /// A block of a die that only has to be erased, of those that the last pause found and has not come to: what it held
-    /// was trimmed or overwritten, and the cache grows into free blocks alone.
+    /// A block of a die that only has to be erased, and moves the search on to it: what it held was trimmed or overwritten,
+    /// and the cache grows into free blocks alone. Each pause looks at every block once, so that a die isn't searched each
+    /// time that it is asked what it needs; what is outdated behind that waits for the next pause.
     fn next_dead(&mut self, die: DieIndex) -> Option<BlockIndex> {
-        let own = self.slc.as_mut()?.of_mut(die);
+        let from = self.slc.as_ref()?.of(die).dead_search_from?;
         let per_die = self.layout.geometry.blocks_per_die();
         let first = die.0 * per_die;
-        let mut left = (first + own.dead_from?..first + per_die).map(BlockIndex);
         let is_dead = |&block: &BlockIndex| {
-            let blocks = &self.blocks;
-            blocks.is_closed(block) && blocks.is_head(block) && blocks.valid_of_superblock(block) == 0
+            let is_written =
+                self.blocks.is_closed(block) || self.is_static(block) && self.is_full(die, block);
+            is_written && self.blocks.valid_count(block) == 0
         };
-        let found = left.find(is_dead);
-        own.dead_from = found.map(|block| block.0 - first);
+        let found = (first + from..first + per_die).map(BlockIndex).find(is_dead);
+        self.slc.as_mut()?.of_mut(die).dead_search_from = found.map(|block| block.0 - first);
         found
     }
 
@@ -380,7 +381,7 @@ impl DieLogs {
             cache.takes_data = true;
             cache.note_fill(fill);
             for own in &mut cache.dies {
-                own.dead_from = Some(0);
+                own.dead_search_from = Some(0);
             }
         }
     }

@@ -81,7 +81,7 @@ pub(super) struct DieCache {
     pub has_empty: bool,
     /// Where the search of a pause for blocks without valid data goes on, counted from the first of the die; `None`: it
     /// has ended.
-    pub dead_from: Option<u32>,
+    pub dead_search_from: Option<u32>,
     /// Waits until another die has folded its block.
     waits: bool,
 }

@@ -68,6 +68,8 @@ pub(super) enum May {
 /// The fewest requests at one instant before a job that waits for time is given up. Twice as many as lead once over its
 /// span are waited for, too: an ideal drive answers from its map what was never written, and takes time for the rest.
 const TIMELESS_REQUESTS_MIN: u64 = 1 << 25;
+/// And the most: half a minute's work or so.
+const TIMELESS_REQUESTS_MAX: u64 = 1 << 28;
 
 /// What a job may do, and which request that is about. Beside each other: an enum with a request inside is written down
 /// piece by piece and read as a whole at once, which stalls the processor.
@@ -167,8 +169,8 @@ impl<'a> ActiveJob<'a> {
             issued_bytes: 0,
             issued_count: 0,
             issued_before_now: 0,
-            timeless_requests: TIMELESS_REQUESTS_MIN
-                .max(2 * job.span_bytes_on(capacity_bytes) / smallest_bytes),
+            timeless_requests: (2 * job.span_bytes_on(capacity_bytes) / smallest_bytes)
+                .clamp(TIMELESS_REQUESTS_MIN, TIMELESS_REQUESTS_MAX),
             byte_limit,
             // Popped from the end: lowest tag first.
             free: tags.rev().collect(),
