@@ -229,7 +229,7 @@ fn trims_and_overwrites_make_room_in_the_cache_without_copies() {
 fn a_drive_that_was_trimmed_has_all_of_its_cache_after_a_pause() {
     for (static_blocks, kept_blocks) in [(0, 0), (0, 1000), (4, 1000)] {
         let own = SlcCacheConfig { static_blocks, kept_blocks, ..cache(WhenFull::Native) };
-        let mut drive = drive(60, 0.9, own);
+        let mut drive = drive(60, 0.8, own);
         let units = drive.ftl.config().user_units;
         let cached = |drive: &mut Untimed<PageMap>| {
             let before = drive.ftl.counters().programs_slc;
