@@ -64,10 +64,10 @@ def nearest(word: str, known: Iterable[str]) -> str:
     >>> nearest("intel-x25-m-g9", drives) == nearest("intel-x25m", drives)
     True
     """
-    names = list(dict.fromkeys(known)) if len(_bare(word)) >= WORD_MIN else []
+    bare = _bare(word)
+    names = list(dict.fromkeys(known)) if len(bare) >= WORD_MIN else []
     # Who left out dashes, or the end of a name, meant one that begins like that; who left out its
     # beginning, too, one that has it inside.
-    bare = _bare(word)
     begins = [name for name in names if bare and _bare(name).startswith(bare)]
     has = [name for name in names if len(bare) >= INSIDE_MIN and bare in _bare(name)]
     found = begins or has or _near(word, names)

@@ -12,13 +12,15 @@ from drivelab import procedures, states
 from drivelab.comparison.selection import Selection
 from drivelab.comparison.sides import SIDES_MAX
 from drivelab.errors import RequestError, nearest
-from drivelab.web.library import RUN_MARK, Kind
+from drivelab.web.library import LENGTHS, RUN_MARK, Kind
+from drivelab.web.order import SCALE_MAX
 
 Record = Mapping[str, Any]
 PARTS = ("drive", "kind", "test", "state", "force")
 SHOWN_LETTERS_MAX = 80
-LENGTHS = ("whole", "quick", "unabridged")
-KINDS = f"{', '.join(LENGTHS)}, and behind it -64 (drives of 1/64; 4096 at most), -first-BYTES"
+KINDS = (
+    f"{', '.join(LENGTHS)}, and behind it -64 (drives of 1/64; {SCALE_MAX} at most), -first-BYTES"
+)
 
 
 @dataclass(frozen=True)

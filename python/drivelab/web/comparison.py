@@ -146,7 +146,7 @@ def comparison(request: Request) -> Response:
         "missing": list(found.missing),
         "held": [{"key": key, **_held(item)} for key, item in found.held],
         "lacking": _lacking(found, choice),
-        "first": [] if found.held else _first(choice, found, kind),
+        "first": _first(choice, found, kind) if found.missing and not found.held else [],
         "together": SEVERAL_MAX,
         "comparison": None,
         "refusal": None,
@@ -181,7 +181,6 @@ def _first(choice: Choice, found: Found, kind: Kind | None) -> list[Record]:
             ),
         }
         for words, quick in lengths
-        if found.missing
     ]
 
 

@@ -16,7 +16,7 @@ from drivelab.lab.drive import Drive
 from drivelab.lab.figure_variations import ROLES, chosen, vary_figure
 from drivelab.progress import Heard
 from drivelab.web.folder import Folder
-from drivelab.web.order import Name, Setting, check_memory, check_names
+from drivelab.web.order import SCALE_MAX, Name, Setting, check_memory, check_names
 
 Record = dict[str, Any]
 ID_LETTERS = 16
@@ -36,7 +36,7 @@ class FigureOrder(BaseModel):
     """Of the parameters that are varied, with those that the settings name."""
     by_percent: Annotated[int, Field(ge=1, le=50)] = 10
     quick: bool = False
-    scale: Annotated[int, Field(ge=1, le=4096)] = 1
+    scale: Annotated[int, Field(ge=1, le=SCALE_MAX)] = 1
     seed: Annotated[int, Field(ge=0, le=2**53 - 1)] = 1
 
     @property

@@ -19,16 +19,17 @@ from drivelab import database, stored
 from drivelab.comparison import Source
 from drivelab.comparison.runs import as_review
 from drivelab.report import quantities as q
+from drivelab.web.order import SCALE_MAX
 
 Record = dict[str, Any]
 DOCUMENTS_MAX = 24
 """Runs whose documents are kept in memory: some megabytes each."""
 RUN_MARK = "~"
 """Between the name of a drive and the number of a run."""
-ID = r"(whole|quick|unabridged)(?:-([1-9]\d{0,3}))?(?:-first-([1-9]\d{0,15}))?"
+LENGTHS = ("whole", "quick", "unabridged")
+"""Of tests."""
+ID = rf"({'|'.join(LENGTHS)})(?:-([1-9]\d{{0,3}}))?(?:-first-([1-9]\d{{0,15}}))?"
 """Of a kind, in addresses."""
-SCALE_MAX = 4096
-"""Small versions are of 1/4096 at least."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Kind:
     """What may be compared with what: how long tests were, on how much of a drive of what scale."""
 
     length: str
-    """"whole", "quick" or "unabridged"."""
+    """One of LENGTHS."""
     scale: int
     """1 for full size."""
     span_bytes: int | None

@@ -15,6 +15,8 @@ from drivelab.errors import RequestError, nearest
 from drivelab.quantities import bytes_text
 
 TESTS_MAX = 64
+SCALE_MAX = 4096
+"""Small versions are of 1/4096 at least."""
 SHOWN_MAX = 3
 """Tests that a job's title names, and states."""
 Name = Annotated[str, StringConstraints(min_length=1, max_length=80)]
@@ -36,7 +38,7 @@ class Order(BaseModel):
     settings: Annotated[list[Setting], Field(max_length=32)] = []
     quick: bool
     seed: Annotated[int, Field(ge=0, le=2**53 - 1)] = 1
-    scale: Annotated[int, Field(ge=1, le=4096)] = 1
+    scale: Annotated[int, Field(ge=1, le=SCALE_MAX)] = 1
 
 
 def checked(words: dict[str, Any]) -> Order:

@@ -22,7 +22,7 @@ from drivelab.lab.varying import vary
 from drivelab.progress import Heard
 from drivelab.states import STATES
 from drivelab.web.folder import Folder
-from drivelab.web.order import VALUE, Name, Setting, check_memory, check_names
+from drivelab.web.order import SCALE_MAX, VALUE, Name, Setting, check_memory, check_names
 
 Record = dict[str, Any]
 POINTS_MAX = 64
@@ -83,7 +83,7 @@ class StudyOrder(BaseModel):
     state: Name = "used"
     axes: Annotated[list[Axis], Field(max_length=2)] = []
     """Of a sweep one or two; of a sensitivity none: it varies every number of the model."""
-    scale: Annotated[int, Field(ge=1, le=4096)] = 64
+    scale: Annotated[int, Field(ge=1, le=SCALE_MAX)] = 64
     seed: Annotated[int, Field(ge=0, le=2**53 - 1)] = 1
 
     @property
