@@ -33,6 +33,7 @@ PERCENTILES = (
 """fio's default list."""
 
 Rw = Literal["read", "write", "randread", "randwrite", "rw", "randrw", "trim", "randtrim"]
+RateProcess = Literal["linear", "poisson"]
 QueueClass = Literal["urgent", "high", "medium", "low"]
 Bytes = Annotated[int, Field(ge=0)]
 Nanoseconds = Annotated[int, Field(ge=0)]
@@ -185,8 +186,9 @@ DataPattern = Annotated[Zeros | Repeating | RandomBytes | Compressible, Field(di
 class Job(Part):
     """One job. Jobs of one run start together and share the drive.
 
-    It ends at `io_bytes` (default: the span times `loops`) or `runtime_ns`, whichever comes first;
-    with `time_based` only at `runtime_ns`. The engine checks values against the drive.
+    It ends at `io_bytes` (default: the span times `loops`), `io_requests` or `runtime_ns`,
+    whichever comes first; with `time_based` only at `runtime_ns`. The engine checks values against
+    the drive.
     """
 
     name: str
@@ -200,6 +202,7 @@ class Job(Part):
     offset_bytes: Bytes = 0
     span_bytes: Bytes | None = None
     io_bytes: Bytes | None = None
+    io_requests: Annotated[int, Field(ge=1)] | None = None
     runtime_ns: Nanoseconds | None = None
     time_based: bool = False
     loops: Annotated[int, Field(ge=1)] = 1
@@ -211,9 +214,11 @@ class Job(Part):
     random_percent: Percent = 100.0
     rate_iops: Annotated[int, Field(ge=1)] | None = None
     rate_bytes_per_s: Annotated[int, Field(ge=1)] | None = None
+    rate_process: RateProcess = "linear"
     thinktime_ns: Nanoseconds = 0
     thinktime_blocks: Annotated[int, Field(ge=1)] = 1
     flush_every_writes: Annotated[int, Field(ge=0)] = 0
+    flush_at_end: bool = False
     fua: bool = False
     write_hint: Annotated[int, Field(ge=0, le=255)] = 0
     queue: Annotated[int, Field(ge=0, lt=2**16)] | None = None

@@ -1,28 +1,39 @@
 //! When a job may issue its next request: rate limits, think time, and programs that wait and compute.
 
 use drivelab_controller::{Op, SECTOR_BYTES};
-use drivelab_sim::Nanos;
 use drivelab_sim::time::SECOND;
+use drivelab_sim::{Nanos, Stream};
 
 use crate::generator::Request;
-use crate::job::Job;
+use crate::job::{Job, RateProcess};
 
-/// A schedule of so many units (requests or bytes) per second, kept exactly: the remainder of every division
-/// is carried on, so that no rate drifts.
-#[derive(Clone, Copy, Debug)]
+/// Streams of distances are numbered from here, one for each job of a run.
+const PURPOSE_FIRST: u64 = 0x5241_5445_0000;
+
+/// A schedule of so many units (requests or bytes) per second. At even distances it is kept exactly: the remainder of
+/// every division is carried on, so that no rate drifts.
+#[derive(Clone, Debug)]
 struct Rate {
     per_second: u64,
     /// When the next request is due, after the start of the job.
     due_ns: Nanos,
     remainder: u64,
+    /// Distances are drawn from it, distributed exponentially; `None`: even ones.
+    chance: Option<Stream>,
 }
 
 impl Rate {
-    fn new(per_second: u64) -> Self {
-        Self { per_second, due_ns: 0, remainder: 0 }
+    fn new(per_second: u64, chance: Option<Stream>) -> Self {
+        Self { per_second, due_ns: 0, remainder: 0, chance }
     }
 
     fn issued(&mut self, units: u64) {
+        if let Some(chance) = &mut self.chance {
+            let mean_ns = units as f64 * SECOND as f64 / self.per_second as f64;
+            let distance_ns = -(1.0 - chance.unit()).ln() * mean_ns;
+            self.due_ns = self.due_ns.saturating_add(distance_ns.round() as Nanos);
+            return;
+        }
         // At most 2^30 bytes * 10^9 + remainder when generated; saturates for absurd handed-over requests.
         let scaled = units.saturating_mul(SECOND).saturating_add(self.remainder);
         self.due_ns = self.due_ns.saturating_add(scaled / self.per_second);
@@ -61,9 +72,14 @@ pub struct Pacing {
 }
 
 impl Pacing {
-    /// The limits of a validated job that starts at `start_ns` of the drive's clock.
+    /// The limits of a validated job that starts at `start_ns` of the drive's clock. `index` is its number in the run.
     #[must_use]
-    pub fn new(job: &Job, start_ns: Nanos) -> Self {
+    pub fn new(job: &Job, index: u32, start_ns: Nanos) -> Self {
+        let rate = |per_second| {
+            let is_by_chance = job.rate_process == RateProcess::Poisson;
+            let chance = || Stream::new(job.seed, PURPOSE_FIRST + u64::from(index));
+            Rate::new(per_second, is_by_chance.then(chance))
+        };
         let think = Think {
             time_ns: job.thinktime_ns,
             blocks: job.thinktime_blocks,
@@ -72,8 +88,8 @@ impl Pacing {
         };
         Self {
             start_ns,
-            iops: job.rate_iops.map(Rate::new),
-            bytes: job.rate_bytes_per_s.map(Rate::new),
+            iops: job.rate_iops.map(rate),
+            bytes: job.rate_bytes_per_s.map(rate),
             think: (job.thinktime_ns > 0).then_some(think),
             processor: job.thinks().then_some(Processor { awaited: 0, ready_ns: start_ns }),
             open_loop: job.is_open_loop(),
@@ -170,10 +186,10 @@ mod tests {
 
     #[test]
     fn a_rate_that_does_not_divide_a_second_does_not_drift() {
-        let mut rate = Rate::new(7);
+        let mut rate = Rate::new(7, None);
         (0..7_000_000).for_each(|_| rate.issued(1));
         assert_eq!(rate.due_ns, 1_000_000 * SECOND);
-        let mut rate = Rate::new(3_000_001);
+        let mut rate = Rate::new(3_000_001, None);
         (0..3_000_001).for_each(|_| rate.issued(4096));
         assert_eq!(rate.due_ns, 4096 * SECOND);
     }
@@ -182,7 +198,7 @@ mod tests {
     fn thinking_starts_when_all_are_done() {
         let mut job = Job::new("think", Rw::RandRead, 4096, 2);
         (job.thinktime_ns, job.thinktime_blocks) = (500, 2);
-        let mut pacing = Pacing::new(&job, 100);
+        let mut pacing = Pacing::new(&job, 0, 100);
         let request = request(0, false);
         assert_eq!(pacing.earliest_ns(&request), Some(100));
         pacing.issued(&request, 100);
@@ -198,7 +214,7 @@ mod tests {
     fn a_program_computes_once_it_has_what_it_waits_for() {
         let mut job = Job::new("program", Rw::Read, 4096, 8);
         job.source = Source::Requests { pacing: ReplayPacing::Think, idle_cap_ns: None };
-        let mut pacing = Pacing::new(&job, 100);
+        let mut pacing = Pacing::new(&job, 0, 100);
         assert!(!pacing.is_immediate());
         assert_eq!(pacing.earliest_ns(&request(40, false)), Some(140));
         pacing.issued(&request(40, false), 140);

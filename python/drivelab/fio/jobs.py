@@ -15,8 +15,9 @@ from pydantic import ValidationError
 
 from drivelab.errors import RequestError, nearest
 from drivelab.fio import buffers, logs, steady, units
-from drivelab.fio.options import ALIASES, IGNORED, INSTEAD, OPPOSITES
-from drivelab.fio.readers import DEFAULT_SIZES, READERS, one_of
+from drivelab.fio.block_sizes import DEFAULT_SIZES
+from drivelab.fio.options import ALIASES, IGNORED, INSTEAD, ONLY, OPPOSITES
+from drivelab.fio.readers import READERS, one_of
 from drivelab.fio.sections import Option, Section, read_sections
 from drivelab.quantities import SECTOR_BYTES, derive_seed
 from drivelab.workload import RANDOM_BYTES, DataPattern, Job
@@ -109,7 +110,10 @@ def job_of_options(
 
 
 _OF_FILES = {
-    **dict.fromkeys(("numjobs", "stonewall"), "several jobs in one run, or one run after another"),
+    **dict.fromkeys(
+        ("numjobs", "stonewall", "offset_increment"),
+        "several jobs in one run, or one run after another",
+    ),
     **dict.fromkeys(logs.OPTIONS, "run(..., log=True), whose result has every request"),
     **dict.fromkeys(steady.OPTIONS, "run(..., until=Steady('iops'))"),
 }
@@ -139,11 +143,15 @@ class _SectionReader:
         self.capacity_bytes = capacity_bytes
         self._data = data
         self._options: dict[str, Option] = {}
+        self.clone = 0
         for option in (*section.inherited, *section.own):
             self._take(option)
         for name, option in self._options.items():
             if name not in READERS and name not in IGNORED:
                 raise self._unknown(option)
+            values, reason = ONLY.get(name, ((option.value,), ""))
+            if option.value not in values:
+                raise self.wrong(name, f"{' or '.join(values)}: {reason}")
         bases = {"1024": 1024, "1000": 1000}
         self.kb_base = self.value("kb_base", lambda text: one_of(text, bases), 1024)
         self.name = self.value("name", _name, section.name)
@@ -197,6 +205,7 @@ class _SectionReader:
     def fio_job(self, seed: int, index: int, clone: int = 0, group: int = 0) -> FioJob:
         """The job at this place of a run, with a seed of its own."""
         own = derive_seed(seed, str(self.seed), self.section.name, str(index), str(clone))
+        self.clone = clone
         job = self.job(own)
         return FioJob(
             self.name,
@@ -272,7 +281,9 @@ class _SectionReader:
         if span == 0:
             raise self._empty_region()
         if offset + span > self.capacity_bytes:
-            names = ("offset", "size") if offset >= self.capacity_bytes else ("size", "offset")
+            sizes, offsets = ("size", "filesize"), ("offset", "offset_increment")
+            beyond = offset >= self.capacity_bytes
+            names = (*offsets, *sizes) if beyond else (*sizes, *offsets)
             places = [self._options[name].origin for name in names if self.has(name)]
             raise RequestError(
                 f'{[*places, self.section.origin][0]}: job "{self.section.name}": offset={offset} '

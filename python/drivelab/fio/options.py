@@ -21,11 +21,40 @@ ALIASES = {
     "readwrite": "rw",
     "blocksize": "bs",
     "ba": "blockalign",
+    "blocksize_range": "bsrange",
+    "blocksize_unaligned": "bs_unaligned",
+    "file_size": "filesize",
+    "plids": "fdp_pli",
     "io_limit": "io_size",
+    "iodepth_batch_complete": "iodepth_batch_complete_min",
     "wait_for_previous": "stonewall",
     **steady.ALIASES,
 }
 _MODEL = "the drive is a model"
+_HOST = "how the host submits and waits costs no time in a model"
+_FILES = "the drive is a model without a file system: a job's file is its region"
+_MEASURING = "measuring costs no time in a model"
+_LATENCY = "a latency here is that of the whole request; submission takes none of it"
+_UNVERIFIED = "nothing is verified: what is read is not modelled"
+ONLY = {
+    "verify": (
+        ("0", "none"),
+        "bytes are not modelled; a served drive keeps them, and fio can verify it (drivelab serve)",
+    ),
+    "zonemode": (("none",), "a job's region is one piece"),
+    "nrfiles": (("1",), "a job's file is its region"),
+    "fill_device": (("0",), "a model has no file system to fill; without a size a job fills it"),
+    "create_only": (("0",), "there are no files to create"),
+    "iodepth_batch_complete_min": (
+        ("0", "1"),
+        "the host of a model takes each completion, and submits the next request at once",
+    ),
+    "bs_unaligned": (("0",), "blocks are whole multiples"),
+    "bs_is_seq_rand": (("0",), "a block size each for reads, writes and trims"),
+    "thinktime_blocks_type": (("complete",), "a pause begins when all requests before it are done"),
+    "exitall": (("0",), "every job ends by itself: give the others a runtime"),
+}
+"""Options that change nothing at the values that are allowed, each with why no others are."""
 IGNORED = {
     "ioengine": f"{_MODEL}; it takes up to iodepth commands at once, as asynchronous engines do",
     "direct": f"{_MODEL} without a page cache above it",
@@ -33,7 +62,66 @@ IGNORED = {
     "invalidate": f"{_MODEL} without a page cache above it",
     "filename": f"{_MODEL}; --drive names it",
     "directory": f"{_MODEL} without a file system",
-    "thread": "the host's processes cost no time in a model",
+    **dict.fromkeys(
+        (
+            *("thread", "io_submit_mode", "iodepth_batch", "iodepth_batch_submit"),
+            *("iodepth_batch_complete_max", "hipri", "hipri_percentage", "fixedbufs"),
+            *("registerfiles", "sqthread_poll", "sqthread_poll_cpu", "nonvectored", "uncached"),
+            *("force_async", "userspace_reap", "serialize_overlap", "mem", "iomem", "iomem_align"),
+            *("mem_align", "hugepage-size", "lockmem", "nice", "prio", "prioclass", "ioscheduler"),
+            *("cgroup", "cgroup_weight", "cgroup_nodelete", "uid", "gid", "numa_mem_policy"),
+            *("thinktime_spin", "continue_on_error", "ignore_error", "error_dump"),
+            *("exitall_on_error", "cmd_type"),
+        ),
+        _HOST,
+    ),
+    **dict.fromkeys(
+        (
+            *("create_serialize", "create_fsync", "create_on_open", "unlink", "unlink_each_loop"),
+            *("fallocate", "fadvise_hint", "overwrite", "allow_file_create", "pre_read"),
+            *("allow_mounted_write", "openfiles", "file_service_type", "filename_format"),
+            *("opendir", "fsync_on_close"),
+        ),
+        _FILES,
+    ),
+    **dict.fromkeys(
+        (
+            "gtod_reduce",
+            "gtod_cpu",
+            "clocksource",
+            "disk_util",
+            "disable_lat",
+            "disable_clat",
+            "disable_slat",
+            "disable_bw_measurement",
+            "disable_bw",
+            "rate_cycle",
+            "log_entries",
+            "unified_rw_reporting",
+            "significant_figures",
+        ),
+        _MEASURING,
+    ),
+    **dict.fromkeys(("lat_percentiles", "clat_percentiles", "slat_percentiles"), _LATENCY),
+    **dict.fromkeys(
+        (
+            "do_verify",
+            "verify_fatal",
+            "verify_dump",
+            "verify_async",
+            "verify_backlog",
+            "verify_interval",
+            "verify_pattern",
+            "verify_state_save",
+            "verifysort",
+        ),
+        _UNVERIFIED,
+    ),
+    **dict.fromkeys(("fdp_pli_select", "plid_select"), "a job has one placement identifier"),
+    **dict.fromkeys(
+        ("random_generator", "softrandommap"),
+        "offsets are drawn as `random_distribution` and `norandommap` say",
+    ),
     **dict.fromkeys(
         ("cpus_allowed", "cpus_allowed_policy", "cpumask", "numa_cpu_nodes"),
         "the host's processors are not modelled; where the drive has several submission queues, "
@@ -44,6 +132,7 @@ IGNORED = {
     "randrepeat": "runs always repeat; the seed is --seed",
     "allrandrepeat": "runs always repeat; the seed is --seed",
     "dedupe_global": "all jobs of a model draw their copies from the same contents",
+    **{name: f"it changes nothing: {reason}" for name, (_, reason) in ONLY.items()},
     **dict.fromkeys((*buffers.OPTIONS, *logs.OPTIONS, *steady.OPTIONS), ""),
     "stonewall": "",
     "numjobs": "",
@@ -60,6 +149,19 @@ INSTEAD = {
     "log_hist_msec": "every latency is in the file of `drivelab run --request-log`",
     "write_hist_log": "every latency is in the file of `drivelab run --request-log`",
     "log_compression": "logs are written as text",
+    "write_iolog": "every request is in the file of `drivelab run --request-log`",
+    "iodepth_low": "a model's queue is filled again with every completion",
+    **dict.fromkeys(
+        ("rate_min", "ratemin", "rate_iops_min"),
+        "no rate ends a job; the report has the rate of every interval",
+    ),
+    **dict.fromkeys(
+        ("latency_target", "latency_window", "latency_percentile", "latency_run"),
+        "compare queue depths with `drivelab sweep`",
+    ),
+    "max_latency": "no latency ends a job; the report has the longest",
+    "wait_for": "stonewall waits for all jobs before",
+    "rw_sequencer": "percentage_random mixes random and sequential requests",
     "bwavgtime": "log_avg_msec is the interval of all logs",
     "iopsavgtime": "log_avg_msec is the interval of all logs",
     "write_barrier": "use fsync",

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, get_args
 
-from drivelab.errors import nearest
-from drivelab.fio import buffers, units
+from drivelab.errors import RequestError, nearest
+from drivelab.fio import block_sizes, buffers, units
 from drivelab.fio.options import MODES
-from drivelab.quantities import NS_PER_MS, SECTOR_BYTES
+from drivelab.quantities import NS_PER_MS
 from drivelab.workload import (
-    BlockSize,
     Distribution,
     Normal,
     Pareto,
     ParetoTrue,
     QueueClass,
+    RateProcess,
     Zipf,
     ZipfTrue,
     Zone,
@@ -23,7 +23,6 @@ from drivelab.workload import (
     ZonedScattered,
 )
 
-BLOCK_BYTES_MAX = 2**30
 QUEUE_DEPTH_MAX = 65536
 RATE_IOPS_MAX = 10**9
 NVME_QUEUE_MAX = 65535
@@ -41,6 +40,8 @@ class Section(buffers.Section, Protocol):
 
     capacity_bytes: int
     kb_base: int
+    clone: int
+    """Which of the jobs that `numjobs` makes of it, from 0 on."""
 
 
 def one_of(text: str, choices: Mapping[str, Any]) -> Any:
@@ -48,74 +49,6 @@ def one_of(text: str, choices: Mapping[str, Any]) -> Any:
     if text not in choices:
         raise ValueError(f"{', '.join(choices)}{nearest(text, choices)}")
     return choices[text]
-
-
-def _per_direction(text: str) -> list[str]:
-    """The comma-separated values for reads, writes and trims; empty: not given."""
-    parts = [part.strip() for part in text.split(",")]
-    if len(parts) > 3:
-        raise ValueError("at most three values: reads, writes, trims")
-    return parts
-
-
-_SIZE_KEYS = ("block_sizes", "write_block_sizes", "trim_block_sizes")
-DEFAULT_SIZES = (BlockSize(bytes=4096),)
-"""What a job has that says nothing of its blocks."""
-
-
-def _sizes(text: str, read: Callable[[str], tuple[BlockSize, ...]]) -> dict[str, Any]:
-    """Block sizes by direction: as fio, a missing last value repeats the one before it, and an
-    empty one is the default of 4k."""
-    parts = _per_direction(text)
-    given: list[str | None] = [part or None for part in parts]
-    while len(given) < 3:
-        given.append(given[-1])
-    return {
-        key: read(part) if part is not None else DEFAULT_SIZES
-        for key, part in zip(_SIZE_KEYS, given, strict=True)
-    }
-
-
-def _bs(reader: Section, text: str) -> dict[str, Any]:
-    return _sizes(text, lambda part: (_block(reader, part, 1.0),))
-
-
-def _block(reader: Section, text: str, weight: float) -> BlockSize:
-    size = reader.size(text)
-    if not SECTOR_BYTES <= size <= BLOCK_BYTES_MAX or size % SECTOR_BYTES:
-        raise ValueError(f"multiples of {SECTOR_BYTES} bytes up to {BLOCK_BYTES_MAX}")
-    return BlockSize(bytes=size, weight=weight)
-
-
-def _bssplit(reader: Section, text: str) -> dict[str, Any]:
-    return _sizes(text, lambda part: _split_sizes(reader, part))
-
-
-def _blockalign(reader: Section, text: str) -> dict[str, Any]:
-    """One alignment for reads, writes and trims; the engine has no other."""
-    sizes = {reader.size(part) for part in _per_direction(text)}
-    if len(sizes) > 1:
-        raise ValueError("one alignment, the same for reads, writes and trims")
-    [size] = sizes
-    if size < SECTOR_BYTES or size % SECTOR_BYTES:
-        raise ValueError(f"multiples of {SECTOR_BYTES} bytes")
-    return {"align_bytes": size}
-
-
-def _split_sizes(reader: Section, text: str) -> tuple[BlockSize, ...]:
-    """`size/percent:size/percent`; what has no percentage shares the rest evenly."""
-    pairs = [entry.partition("/") for entry in text.split(":")]
-    given = [units.percent(share) if share else None for _, _, share in pairs]
-    total = sum(share for share in given if share is not None)
-    missing = given.count(None)
-    if total > 100 or (not missing and round(total) != 100):
-        raise ValueError(f"percentages that add up to 100, not {total:g}")
-    rest = (100 - total) / missing if missing else 0.0
-    sizes = [
-        (size, rest if share is None else share)
-        for (size, _, _), share in zip(pairs, given, strict=True)
-    ]
-    return tuple(_block(reader, size, share) for size, share in sizes if share > 0)
 
 
 def _distribution(reader: Section, text: str) -> dict[str, Any]:
@@ -232,9 +165,50 @@ def _region(reader: Section, text: str) -> int:
     return units.size_or_percent(text, reader.capacity_bytes, reader.kb_base)
 
 
+def _offset(reader: Section) -> int:
+    """Where the job's region begins: further on for every clone of it."""
+    offset = int(reader.value("offset", lambda t: _region(reader, t), 0))
+    return offset + reader.clone * int(
+        reader.value("offset_increment", lambda t: _region(reader, t), 0)
+    )
+
+
+def _filesize(reader: Section, text: str) -> dict[str, Any]:
+    """The one file of a job is its region."""
+    size = _region(reader, text)
+    if reader.value("size", lambda t: _region(reader, t), size) != size:
+        raise ValueError("the same as size, or alone: a job has one file, its region")
+    return {"span_bytes": size}
+
+
+def _number_ios(reader: Section, text: str) -> dict[str, Any]:
+    """Of every loop, as in fio; 0 is no limit."""
+    loops = reader.value("loops", lambda t: units.whole_number(t, 1), 1)
+    return {"io_requests": units.whole_number(text) * loops or None}
+
+
+def _placement(reader: Section, text: str) -> dict[str, Any]:
+    """The placement identifier of a job's writes, where it says that they have one."""
+    given = reader.value("fdp", units.flag, False) or reader.value(
+        "dataplacement", lambda t: one_of(t, PLACEMENTS), False
+    )
+    if not given:
+        return {}
+    if reader.has("write_hint"):
+        raise ValueError("a placement identifier or a write_hint, not both")
+    if not reader.has("fdp_pli"):
+        raise ValueError("together with fdp_pli, the placement identifier of the job's writes")
+    allowed = f"one placement identifier a job, from 0 to {HINT_MAX}"
+    try:
+        hint = reader.value("fdp_pli", lambda t: units.whole_number(t, 0, HINT_MAX), 0)
+    except RequestError:
+        raise ValueError(allowed) from None
+    return {"write_hint": hint}
+
+
 def _span(reader: Section) -> int:
     """The job's size: without one, all that is behind its offset."""
-    offset = reader.value("offset", lambda t: _region(reader, t), 0)
+    offset = _offset(reader)
     rest = max(reader.capacity_bytes - offset, 0)
     return int(reader.value("size", lambda t: _region(reader, t), rest))
 
@@ -258,11 +232,18 @@ def _rate(key: str, read: Callable[[Section, str], int]) -> Any:
     def reader_of(reader: Section, text: str) -> dict[str, Any]:
         mode = reader.value("rw", lambda t: one_of(t, MODES), "read").removeprefix("rand")
         index = {"read": 0, "write": 1, "trim": 2}.get(mode, 0)
-        parts = _per_direction(text)
+        parts = block_sizes.per_direction(text)
         part = parts[index] if index < len(parts) else parts[-1]
         return {key: read(reader, part)} if part else {}
 
     return reader_of
+
+
+def _rate_process(reader: Section, text: str) -> dict[str, Any]:
+    process = one_of(text, RATE_PROCESSES)
+    if process != "linear" and not (reader.has("rate") or reader.has("rate_iops")):
+        raise ValueError(f"{process} together with rate or rate_iops")
+    return {"rate_process": process}
 
 
 def _percentiles(reader: Section, text: str) -> dict[str, Any]:
@@ -304,6 +285,14 @@ def _runtime(reader: Section, text: str) -> dict[str, Any]:
 WRITE_HINTS = {"none": 1, "short": 2, "medium": 3, "long": 4, "extreme": 5}
 """Lifetimes that a write may be given, with Linux's numbers of them; 0, not set, is no option."""
 
+RATE_PROCESSES = {name: name for name in get_args(RateProcess)}
+"""How requests under a rate follow each other."""
+SYNC = {"0": False, "none": False, "1": True, "sync": True, "dsync": True}
+"""Whether every write is one with FUA: so Linux writes what is opened with O_SYNC or O_DSYNC."""
+PLACEMENTS = {"none": False, "fdp": True, "streams": True}
+"""Whether writes come with a placement identifier."""
+HINT_MAX = 255
+"""The engine's hints have so many numbers."""
 QUEUE_CLASSES = {name: name for name in get_args(QueueClass)}
 """Classes of a submission queue."""
 
@@ -312,12 +301,16 @@ READERS: dict[str, Reader] = {
     "rw": lambda reader, text: {"rw": one_of(text, MODES)},
     "rwmixread": lambda reader, text: {"read_percent": units.percent(text)},
     "rwmixwrite": lambda reader, text: {"read_percent": 100 - units.percent(text)},
-    "bs": _bs,
-    "bssplit": _bssplit,
-    "blockalign": _blockalign,
+    "bs": block_sizes.bs,
+    "bssplit": block_sizes.bssplit,
+    "bsrange": block_sizes.bsrange,
+    "blockalign": block_sizes.blockalign,
     "size": lambda reader, text: {"span_bytes": _region(reader, text)},
-    "offset": lambda reader, text: {"offset_bytes": _region(reader, text)},
+    "filesize": _filesize,
+    "offset": lambda reader, text: {"offset_bytes": _offset(reader)},
+    "offset_increment": lambda reader, text: {"offset_bytes": _offset(reader)},
     "io_size": _io_size,
+    "number_ios": _number_ios,
     "iodepth": _count("queue_depth", 1, QUEUE_DEPTH_MAX),
     "runtime": _runtime,
     "time_based": lambda reader, text: {"time_based": units.flag(text)},
@@ -332,11 +325,17 @@ READERS: dict[str, Reader] = {
     "rate_iops": _rate(
         "rate_iops", lambda reader, text: units.whole_number(text, 1, RATE_IOPS_MAX)
     ),
+    "rate_process": _rate_process,
     "thinktime": _time("thinktime_ns", "us"),
     "thinktime_blocks": _count("thinktime_blocks", 1),
     "fsync": lambda reader, text: {"flush_every_writes": _flushes(reader)},
     "fdatasync": lambda reader, text: {"flush_every_writes": _flushes(reader)},
+    "end_fsync": lambda reader, text: {"flush_at_end": units.flag(text)},
+    "sync": lambda reader, text: {"fua": one_of(text, SYNC)},
     "write_hint": lambda reader, text: {"write_hint": one_of(text, WRITE_HINTS)},
+    "fdp": _placement,
+    "dataplacement": _placement,
+    "fdp_pli": _placement,
     "nvme_queue": _count("queue", 0, NVME_QUEUE_MAX),
     "nvme_queue_class": lambda reader, text: {"queue_class": one_of(text, QUEUE_CLASSES)},
     "percentile_list": _percentiles,
@@ -345,5 +344,5 @@ READERS: dict[str, Reader] = {
     },
 }
 """Options that are read, each with the function that turns its text into fields of a job."""
-SWITCHES = ("time_based", "norandommap")
+SWITCHES = ("time_based", "norandommap", "end_fsync", "sync", "fdp")
 """Those of them that are on or off."""

@@ -25,7 +25,10 @@ from drivelab.workload import BlockSize, Job, Normal, Pareto, Zipf, ZipfTrue, Zo
     [
         ("[a]\nrw=randwrit\n", r'job.fio:2: job "a": rw=randwrit .*did you mean "randwrite"'),
         ("[a]\niodepht=3\n", r'option "iodepht" is not supported; did you mean "iodepth"'),
-        ("[a]\nverify=crc32c\n", r'job "a": option "verify" is not supported'),
+        (
+            "[a]\nverify=crc32c\n",
+            r"verify=crc32c is not possible; allowed: 0 or none: bytes",
+        ),
         ("[a]\nread_iolog=x\n", r"drivelab replay"),
         ("[a]\nbs=4q\n", r"bs=4q is not possible; allowed: a number of bytes"),
         ("[a]\nbs=1000\n", r"bs=1000 is not possible; allowed: multiples of 512"),

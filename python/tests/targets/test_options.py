@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from drivelab.errors import RequestError
+from drivelab.fio.block_sizes import range_sizes
 from drivelab.quantities import MIB, NS_PER_S
 from drivelab.targets.fio.options import job_options
 from drivelab.workload import (
@@ -85,6 +86,28 @@ def test_several_sizes_and_zones_keep_their_shares() -> None:
     assert found["random_distribution"] == "zoned:80/20:20/80"
 
 
+def test_what_is_of_fio_alone_goes_back_to_fio_as_it_came() -> None:
+    found = options(
+        rw="randwrite",
+        block_sizes=range_sizes(4096, 65_536),
+        loops=2,
+        io_requests=2000,
+        rate_iops=100,
+        rate_process="poisson",
+        fua=True,
+        flush_at_end=True,
+    )
+    wanted = {
+        "bsrange": ",".join(["4096-65536"] * 3),
+        "number_ios": "1000",
+        "rate_process": "poisson",
+        "sync": "dsync",
+        "end_fsync": "1",
+    }
+    assert wanted.items() <= found.items()
+    assert "bssplit" not in found
+
+
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
@@ -94,6 +117,9 @@ def test_several_sizes_and_zones_keep_their_shares() -> None:
             "compression saves = 53.5: fio takes whole",
         ),
         ({"offset_bytes": CAPACITY}, "leave the drive"),
+        ({"rw": "write", "write_hint": 3}, "write_hint, or a placement identifier: allowed on mod"),
+        ({"queue": 1}, "nvme_queue: allowed on models only"),
+        ({"queue_class": "urgent"}, "nvme_queue_class: allowed on models only"),
         ({"rate_bytes_per_s": 100}, "rate 100 bytes/s: fio allows from 1024"),
     ],
 )

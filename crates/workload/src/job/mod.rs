@@ -48,6 +48,9 @@ pub struct Job {
     /// The job ends once this much was issued (after the ramp); null: region times `loops`.
     #[serde(default)]
     pub io_bytes: Option<u64>,
+    /// The job ends once so many requests were issued (after the ramp), flushes not counted; null: by bytes alone.
+    #[serde(default)]
+    pub io_requests: Option<u64>,
     /// The job ends after this time (not counting the ramp).
     #[serde(default)]
     pub runtime_ns: Option<Nanos>,
@@ -81,6 +84,9 @@ pub struct Job {
     /// Most bytes per second. A job that fell behind catches up.
     #[serde(default)]
     pub rate_bytes_per_s: Option<u64>,
+    /// How requests under a rate follow each other.
+    #[serde(default)]
+    pub rate_process: RateProcess,
     /// Pause after every `thinktime_blocks` requests, counted from when they are all done.
     #[serde(default)]
     pub thinktime_ns: Nanos,
@@ -90,6 +96,9 @@ pub struct Job {
     /// A flush after so many writes; 0: none.
     #[serde(default)]
     pub flush_every_writes: u64,
+    /// A flush at the end, once everything else is done: the job ends with it.
+    #[serde(default)]
+    pub flush_at_end: bool,
     /// Writes are done only when they are in flash.
     #[serde(default)]
     pub fua: bool,
@@ -155,6 +164,17 @@ pub enum ReplayPacing {
     Think,
 }
 
+/// How requests under a rate follow each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RateProcess {
+    /// At even distances.
+    #[default]
+    Linear,
+    /// As if each came by chance, whenever the others do: at distances that are distributed exponentially.
+    Poisson,
+}
+
 /// Direction and order of generated requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -213,6 +233,7 @@ impl Job {
             offset_bytes: 0,
             span_bytes: None,
             io_bytes: None,
+            io_requests: None,
             runtime_ns: None,
             time_based: false,
             loops: default_loops(),
@@ -224,9 +245,11 @@ impl Job {
             random_percent: default_random_percent(),
             rate_iops: None,
             rate_bytes_per_s: None,
+            rate_process: RateProcess::default(),
             thinktime_ns: 0,
             thinktime_blocks: default_thinktime_blocks(),
             flush_every_writes: 0,
+            flush_at_end: false,
             fua: false,
             write_hint: 0,
             queue: None,

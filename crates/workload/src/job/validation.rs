@@ -2,7 +2,7 @@
 
 use drivelab_controller::SECTOR_BYTES;
 
-use super::{BlockSize, Job, ReplayPacing, Rw, Source};
+use super::{BlockSize, Job, RateProcess, ReplayPacing, Rw, Source};
 use crate::distribution::DistributionSpec;
 use crate::error::WorkloadError;
 
@@ -68,6 +68,7 @@ impl Check<'_> {
         )?;
         for (key, value) in [
             ("io_bytes", job.io_bytes),
+            ("io_requests", job.io_requests),
             ("runtime_ns", job.runtime_ns),
             ("rate_bytes_per_s", job.rate_bytes_per_s),
             ("loops", Some(job.loops)),
@@ -80,6 +81,12 @@ impl Check<'_> {
             let allowed = format!("must be 1 to {RATE_IOPS_MAX}");
             self.require((1..=RATE_IOPS_MAX).contains(&rate), "rate_iops", rate, allowed)?;
         }
+        self.require(
+            job.rate_process == RateProcess::Linear || job.rate_iops.or(job.rate_bytes_per_s).is_some(),
+            "rate_process",
+            "poisson",
+            "needs rate_iops or rate_bytes_per_s, which says how many come",
+        )?;
         self.require(
             !job.time_based || job.runtime_ns.is_some(),
             "time_based",
@@ -205,6 +212,9 @@ impl Check<'_> {
         self.require(job.loops == 1, "loops", job.loops, "must be 1 when requests are handed over")?;
         let allowed = "must be false when requests are handed over; their number ends the job";
         self.require(!job.time_based, "time_based", true, allowed)?;
+        self.require(job.io_requests.is_none(), "io_requests", job.io_requests.unwrap_or_default(), allowed)?;
+        let allowed = "must be false when requests are handed over; a flush can be the last of them";
+        self.require(!job.flush_at_end, "flush_at_end", true, allowed)?;
         if job.is_open_loop() || job.thinks() {
             let allowed = "must be absent when requests come at recorded times or after processor time (pacing arrival, capped or think)";
             let think = (job.thinktime_ns > 0).then_some(job.thinktime_ns);

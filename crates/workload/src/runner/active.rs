@@ -3,6 +3,7 @@
 use drivelab_controller::{Completion, Device, Op, SECTOR_BYTES};
 use drivelab_sim::Nanos;
 
+use super::ahead::{AHEAD, Ahead};
 use crate::data::Contents;
 use crate::generator::{Generator, Request};
 use crate::job::Job;
@@ -11,48 +12,9 @@ use crate::pacing::Pacing;
 use crate::report::JobReport;
 use crate::requests::{Replay, Task};
 
-/// Requests known ahead of being issued, so that the drive's map entries are in the cache by then.
-/// A few hundred nanoseconds of work lie between; more would only push other things out of the cache.
-const AHEAD: usize = 8;
-
 enum Source<'a> {
     Generated(Box<Generator>),
     Replay(Replay<'a>),
-}
-
-/// Requests known ahead: a ring.
-struct Ahead {
-    /// Of no meaning from the `known`-th on.
-    requests: [Request; AHEAD],
-    /// The one to be issued next.
-    head: usize,
-    /// Fewer than `AHEAD` only before the job has started, and when the source has ended.
-    known: usize,
-}
-
-impl Ahead {
-    fn new() -> Self {
-        Self { requests: [Request::flush(); AHEAD], head: 0, known: 0 }
-    }
-
-    #[inline]
-    fn first(&self) -> Option<&Request> {
-        if self.known > 0 { Some(&self.requests[self.head]) } else { None }
-    }
-
-    /// The first one is issued.
-    #[inline]
-    fn pass(&mut self) {
-        self.head = (self.head + 1) % AHEAD;
-        self.known -= 1;
-    }
-
-    /// Behind all others, of which there are fewer than `AHEAD`.
-    #[inline]
-    fn push(&mut self, request: Request) {
-        self.requests[(self.head + self.known) % AHEAD] = request;
-        self.known += 1;
-    }
 }
 
 /// What a job may do at a point in time.
@@ -115,6 +77,10 @@ pub(super) struct ActiveJob<'a> {
     timeless_requests: u64,
     /// Applies from `measure_start_ns` on.
     byte_limit: u64,
+    /// What is left of `io_requests` from then on.
+    requests_left: Option<u64>,
+    /// The job still has to end with a flush.
+    owes_flush: bool,
     /// Tags without a request.
     free: Vec<u32>,
     outstanding: u32,
@@ -146,7 +112,8 @@ impl<'a> ActiveJob<'a> {
         let byte_limit = if job.time_based { u64::MAX } else { job.io_bytes.unwrap_or(whole) };
         let start_ns = now_ns.saturating_add(job.start_ns);
         let measure_start_ns = start_ns.saturating_add(job.ramp_ns);
-        let pacing = Pacing::new(job, start_ns);
+        let pacing = Pacing::new(job, index, start_ns);
+        let requests_left = job.io_requests.filter(|_| !job.time_based);
         let smallest_bytes = job.block_sizes.iter().map(|size| size.bytes).min().unwrap_or(SECTOR_BYTES);
         Self {
             job: job.clone(),
@@ -154,7 +121,7 @@ impl<'a> ActiveJob<'a> {
             contents: Contents::new(&job.data, job.seed, index),
             write_hint: job.write_hint,
             ahead: Ahead::new(),
-            immediate: pacing.is_immediate(),
+            immediate: pacing.is_immediate() && requests_left.is_none() && !job.flush_at_end,
             measurement: Measurement::new(measure_start_ns, job.series_interval_ns, pacing.is_open_loop()),
             pacing,
             started: false,
@@ -172,6 +139,8 @@ impl<'a> ActiveJob<'a> {
             timeless_requests: (2 * job.span_bytes_on(capacity_bytes) / smallest_bytes)
                 .clamp(TIMELESS_REQUESTS_MIN, TIMELESS_REQUESTS_MAX),
             byte_limit,
+            requests_left,
+            owes_flush: job.flush_at_end,
             // Popped from the end: lowest tag first.
             free: tags.rev().collect(),
             outstanding: 0,
@@ -257,33 +226,46 @@ impl<'a> ActiveJob<'a> {
     #[inline(always)]
     fn decide(&mut self, now_ns: Nanos, device: &impl Device) -> Turn {
         if now_ns >= self.stop_ns || (self.issued_bytes >= self.byte_limit && self.measuring) {
-            self.stop_ns = 0;
-            return Turn::without(May::Rest);
+            return self.end_issuing(now_ns);
         }
-        let Some(&request) = self.ahead.first() else {
-            self.stop_ns = 0;
-            return Turn::without(May::Rest);
-        };
+        let Some(&request) = self.ahead.first() else { return self.end_issuing(now_ns) };
         let mut from_ns = now_ns;
         if !self.immediate {
+            if self.requests_left == Some(0) && self.measuring {
+                return self.end_issuing(now_ns);
+            }
             match self.pacing.earliest_ns(&request) {
                 None => return Turn::without(May::Rest),
                 Some(earliest_ns) if earliest_ns >= self.stop_ns => {
                     self.idle_until_ns = self.stop_ns;
-                    self.stop_ns = 0;
-                    return Turn::without(May::Rest);
+                    return self.end_issuing(now_ns);
                 }
                 Some(earliest_ns) if earliest_ns > now_ns => return Turn::without(May::Wait(earliest_ns)),
                 Some(earliest_ns) if self.pacing.is_open_loop() => from_ns = earliest_ns,
                 Some(_) => {}
             }
             self.pacing.issued(&request, now_ns);
+            if self.measuring && request.op != Op::Flush {
+                self.requests_left = self.requests_left.map(|left| left - 1);
+            }
         }
         self.ahead.pass();
         self.look_ahead(device);
         self.issued_bytes += u64::from(request.sector_count) * SECTOR_BYTES;
         self.issued_count += 1;
         Turn { may: May::Issue, request, from_ns }
+    }
+
+    /// Nothing is issued any more, but for the flush that some jobs end with, once everything else is done.
+    #[inline(never)]
+    fn end_issuing(&mut self, now_ns: Nanos) -> Turn {
+        self.stop_ns = 0;
+        if !self.owes_flush || self.outstanding > 0 {
+            return Turn::without(May::Rest);
+        }
+        self.owes_flush = false;
+        self.issued_count += 1;
+        Turn { may: May::Issue, request: Request::flush(), from_ns: now_ns }
     }
 
     /// What a turn issues is outstanding.
@@ -379,7 +361,10 @@ impl<'a> ActiveJob<'a> {
         });
         let bytes = if self.measuring { share(self.issued_bytes, self.byte_limit) } else { 0.0 };
         let count = match &self.source {
-            Source::Generated(_) => 0.0,
+            Source::Generated(_) => self.requests_left.map_or(0.0, |left| {
+                let all = self.job.io_requests.unwrap_or(left);
+                share(all - left, all)
+            }),
             Source::Replay(replay) => share(self.issued_count, replay.len() as u64),
         };
         time.max(bytes).max(count).min(1.0)

@@ -5,6 +5,7 @@
 //! its tag issues the next. A closed loop touches nothing but the request, its slot and the histogram.
 
 mod active;
+mod ahead;
 mod issuing;
 mod logging;
 mod queues;

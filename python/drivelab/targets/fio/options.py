@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from drivelab.errors import RequestError
+from drivelab.fio.block_sizes import range_sizes
 from drivelab.quantities import KIB, NS_PER_MS, NS_PER_US
 from drivelab.workload import (
     BlockSize,
@@ -37,6 +38,7 @@ def job_options(job: Job, capacity_bytes: int, sector_bytes: int) -> dict[str, s
     Raises RequestError naming job and option for what fio or the drive can't do.
     """
     _check_alignment(job, sector_bytes)
+    _check_commands(job)
     options = {
         "rw": job.rw,
         "iodepth": str(job.queue_depth),
@@ -52,6 +54,11 @@ def job_options(job: Job, capacity_bytes: int, sector_bytes: int) -> dict[str, s
     }
     if job.io_bytes is not None:
         options["io_size"] = str(job.io_bytes)
+    if job.io_requests is not None:
+        # Of every loop, as fio has it; a number that isn't one of whole loops is rounded up.
+        options["number_ios"] = str(-(-job.io_requests // job.loops))
+    if job.flush_at_end:
+        options["end_fsync"] = "1"
     if job.flush_every_writes:
         options["fsync"] = str(job.flush_every_writes)
     if job.fua:
@@ -138,6 +145,20 @@ def _check_alignment(job: Job, sector_bytes: int) -> None:
                 )
 
 
+def _check_commands(job: Job) -> None:
+    """Raises RequestError for what only commands to a model can say."""
+    for what, given in (
+        ("write_hint, or a placement identifier", job.write_hint != 0),
+        ("nvme_queue", job.queue is not None),
+        ("nvme_queue_class", job.queue_class != "medium"),
+    ):
+        if given:
+            raise RequestError(
+                f'job "{job.name}": {what}: allowed on models only; a real drive\'s commands come '
+                "by the way that its system has"
+            )
+
+
 def _mix(job: Job) -> dict[str, str]:
     if job.rw not in ("rw", "randrw"):
         return {}
@@ -152,7 +173,14 @@ def _sizes(job: Job) -> dict[str, str]:
     )
     if all(len(sizes) == 1 for sizes in given):
         return {"bs": ",".join(str(sizes[0].bytes) for sizes in given)}
+    if all(map(_is_range, given)):
+        return {"bsrange": ",".join(f"{sizes[0].bytes}-{sizes[-1].bytes}" for sizes in given)}
     return {"bssplit": ",".join(_split(job.name, sizes) for sizes in given)}
+
+
+def _is_range(sizes: Sequence[BlockSize]) -> bool:
+    first, last = sizes[0].bytes, sizes[-1].bytes
+    return first <= last and tuple(sizes) == range_sizes(first, last)
 
 
 def _split(name: str, sizes: Sequence[BlockSize]) -> str:
@@ -231,6 +259,8 @@ def _rates(job: Job) -> dict[str, str]:
                 f'job "{job.name}": rate {job.rate_bytes_per_s} bytes/s: fio allows from {KIB} on'
             )
         options["rate"] = str(job.rate_bytes_per_s)
+    if job.rate_process != "linear":
+        options["rate_process"] = job.rate_process
     if job.thinktime_ns:
         options["thinktime"] = f"{max(1, round(job.thinktime_ns / NS_PER_US))}us"
         options["thinktime_blocks"] = str(job.thinktime_blocks)

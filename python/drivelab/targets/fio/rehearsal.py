@@ -78,6 +78,8 @@ def _expected(job: Job, capacity_bytes: int, rotating: bool) -> tuple[int, int, 
     span = capacity_bytes - job.offset_bytes if job.span_bytes is None else job.span_bytes
     wanted = span * job.loops if job.io_bytes is None else job.io_bytes
     count = max(1, round(wanted / block))
+    if job.io_requests is not None:
+        count = min(count, job.io_requests)
     if job.runtime_ns:
         most = max(1, int((job.runtime_ns + job.ramp_ns) / each_ns))
         count = most if job.time_based else min(count, most)
