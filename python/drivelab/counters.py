@@ -110,6 +110,18 @@ def failed_reads_note(used: Mapping[str, Any]) -> str | None:
     return f"{reads} failed: more bits were wrong than can be corrected; counted as any other"
 
 
+def refused_note(used: Mapping[str, Any]) -> str | None:
+    """What must be said of writes, trims and flushes that a drive didn't do, if there were any."""
+    count = used.get("refused_commands")
+    if not count:
+        return None
+    commands = "1 command was" if count == 1 else f"{count} commands were"
+    return (
+        f"{commands} refused or failed: the drive only reads any more, because too few blocks are "
+        "left that work; no rate and no latency has them"
+    )
+
+
 def notes(used: Mapping[str, Any]) -> list[str]:
     """What must be known to read the numbers of a run or test that used so much."""
     return read_notes(dict(used) | {"unmapped_read_share": unmapped_read_share(used)})
@@ -117,7 +129,11 @@ def notes(used: Mapping[str, Any]) -> list[str]:
 
 def read_notes(result: Mapping[str, Any]) -> list[str]:
     """The same, by what a document says of it; older ones that a database holds say less."""
-    found = (unmapped_note(result.get("unmapped_read_share")), failed_reads_note(result))
+    found = (
+        unmapped_note(result.get("unmapped_read_share")),
+        failed_reads_note(result),
+        refused_note(result),
+    )
     return [note for note in found if note]
 
 

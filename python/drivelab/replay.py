@@ -113,6 +113,7 @@ def replay_result(report: Report) -> dict[str, Any]:
         "host_read_bytes": used["host_read_bytes"],
         "unmapped_read_share": results.unmapped_read_share(used),
         "read_errors": used.get("read_errors"),
+        "refused_commands": used.get("refused_commands"),
         "host_write_bytes": used["host_write_bytes"],
         "flash_write_bytes": results.program_bytes(used),
         "write_amplification": results.write_amplification(used),

@@ -81,6 +81,7 @@ pub fn counters<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
         found["corrected_codewords"] = faults.corrected_codewords.into();
         found["uncorrectable_codewords"] = faults.uncorrectable_codewords.into();
         found["read_errors"] = faults.read_errors.into();
+        found["refused_commands"] = (faults.refused_commands + faults.failed_commands).into();
         found["blocks_refreshed"] = faults.blocks_refreshed.into();
         found["blocks_retired"] = ftl.bad_blocks().map_or(0, BadBlocks::retired).into();
         found["read_only"] = u8::from(drive.is_read_only()).into();

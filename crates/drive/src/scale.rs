@@ -147,8 +147,7 @@ pub fn apply(model: &mut Model, divisor: u64) -> Result<Vec<String>, ModelError>
     }
     superblocks(model, &mut remarks, divisor);
     let page_bytes = full.block_bytes as u64 / model.integer("flash.pages_per_block").max(1);
-    let line_bytes = model.optional_integer("ftl.map_fetch_bytes").unwrap_or(page_bytes);
-    map_cache(model, &mut remarks, divisor, line_bytes);
+    map_cache(model, &mut remarks, divisor, build::map_line_bytes(model, page_bytes));
     for key in SLC_KEYS {
         shrink(model, key, divisor, 1);
     }

@@ -305,6 +305,20 @@ fn a_deadline_bounds_the_wait() {
 }
 
 #[test]
+fn a_full_queue_of_overdue_accesses_is_not_served_as_it_came() {
+    let ms_each = |depth: u32, scheduling: Scheduling| {
+        let mut disk = disk(|config| (config.deadline_ns, config.scheduling) = (100 * MS, scheduling));
+        let mut places = Stream::new(3, 3);
+        closed_loop(&mut disk, depth, 5000, || (Op::Read, places.below(1_000_000), 1));
+        disk.now_ns() as f64 / 5000.0 / MS as f64
+    };
+    let (half, full) =
+        (ms_each(16, Scheduling::ShortestPositioning), ms_each(32, Scheduling::ShortestPositioning));
+    let as_they_came = ms_each(32, Scheduling::FirstCome);
+    assert!(full < half * 1.05 && full < as_they_came * 0.75, "{half} {full} {as_they_came}");
+}
+
+#[test]
 fn energy_is_power_times_time() {
     let power = DiskPowerConfig { idle_mw: 1000, spin_mw: 3000, seek_mw: 2000, ..DiskPowerConfig::default() };
     let mut disk = disk(|config| config.power = power);

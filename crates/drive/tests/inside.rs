@@ -136,3 +136,17 @@ fn a_block_with_one_bit_a_cell_has_room_for_less() {
         assert_eq!(states.len() as u32, SHORT_PAGES / 3 * 4 * 4, "units of four planes");
     }
 }
+
+#[test]
+fn a_full_block_that_is_always_of_the_cache_is_not_free() {
+    let mut drive = shipped::drive("samsung-980-pro-1tb", &[("scale_divisor", "128")]);
+    let mut done = Vec::new();
+    for number in 0..2400 {
+        drive.submit(drive.now_ns(), Command::new(0, Op::Write, number * 256, 256)).unwrap();
+        drive.advance_to_completion(u64::MAX, &mut done);
+    }
+    let inside = Inside::of(drive.engine());
+    let blocks = &inside.blocks;
+    let free = |row: &usize| blocks.role[*row] == BlockRole::Free as u8;
+    assert_eq!((0..blocks.role.len()).filter(free).filter(|&row| blocks.valid_bytes[row] > 0).count(), 0);
+}

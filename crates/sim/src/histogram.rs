@@ -106,7 +106,9 @@ impl LatencyHistogram {
     /// The latency that `percent` of all samples, more than 0, do not exceed, or `None` if nothing was counted.
     #[must_use]
     pub fn percentile_ns(&self, percent: f64) -> Option<Nanos> {
-        let wanted = ((percent / 100.0).min(1.0) * self.count as f64).ceil().max(1.0) as u64;
+        // What is whole but for rounding is whole: 99.9 % of 1000 are 999, not 1000.
+        let exact = (percent / 100.0).min(1.0) * self.count as f64 * (1.0 - 4.0 * f64::EPSILON);
+        let wanted = exact.ceil().max(1.0) as u64;
         let mut so_far = 0;
         let found = self.counts.iter().position(|count| {
             so_far += count;
@@ -185,6 +187,14 @@ mod tests {
         assert_eq!(histogram.min_ns(), Some(37));
         assert_eq!(histogram.max_ns(), Some(3_700_000));
         assert_eq!(histogram.mean_ns(), Some(37.0 * 50_000.5));
+    }
+
+    #[test]
+    fn a_rank_that_is_whole_but_for_rounding_is_whole() {
+        let mut histogram = LatencyHistogram::new();
+        (1..=999).for_each(|_| histogram.record(100));
+        histogram.record(5000);
+        assert_eq!((histogram.percentile_ns(99.9), histogram.percentile_ns(99.91)), (Some(100), Some(5000)));
     }
 
     #[test]

@@ -144,7 +144,7 @@ impl LatencyParts {
             tail.least_ns = tail.least_ns.min(bin.least_ns);
             tail.sums = tail.sums.with(&bin.sums);
             if tail.count >= least {
-                return (tail.count / least <= MORE).then_some(tail);
+                return (tail.count <= MORE.saturating_mul(least)).then_some(tail);
             }
         }
         None
@@ -175,6 +175,7 @@ mod tests {
         let all = parts.tail(250).unwrap();
         assert_eq!((all.count, all.sums), (1000, parts.sums()), "whole bins, and each request once");
         assert_eq!(parts.sums().total_ns(), 990 * 100_000 + 10 * 9_000_000);
+        assert_eq!(parts.tail(249), None, "a little more than four times as many");
         assert_eq!(parts.tail(1001), None);
         let bins: Vec<AboutEqual> = parts.by_latency().collect();
         assert_eq!(bins.iter().map(|bin| bin.count).collect::<Vec<_>>(), [990, 10]);

@@ -14,7 +14,7 @@ from drivelab import model as models
 from drivelab.commands import printing, real_drives, recording, until
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.database import RUN, Recorded
-from drivelab.fio import documents, groups, jobs, measuring, run_files
+from drivelab.fio import documents, effects, groups, jobs, measuring, run_files
 from drivelab.fio.groups import Asked
 from drivelab.preparation import trim_note
 from drivelab.progress import Stopwatch
@@ -88,6 +88,8 @@ def run(
     spans.check_fits(found.name, found.user_capacity_bytes, span_bytes)
     capacity_bytes = spans.bounded(found.user_capacity_bytes, span_bytes)
     workloads = [jobs.read_workload(job_file, capacity_bytes, of, data=pattern) for of in seeds]
+    if isinstance(found, models.Model):
+        workloads = [effects.on_drive(workload, found) for workload in workloads]
     steady = until.steady(until_steady, round_time, limit)
     window = run_files.window(timeline_file, timeline_window, found)
     asked = Asked(None, steady, window)

@@ -146,6 +146,7 @@ def _flash(reports: Sequence[Mapping[str, Any]]) -> Record:
         "host_read_bytes": used["host_read_bytes"],
         "unmapped_read_share": results.unmapped_read_share(used),
         "read_errors": used.get("read_errors"),
+        "refused_commands": used.get("refused_commands"),
         "host_write_bytes": used["host_write_bytes"],
         "flash_read_bytes": results.read_bytes(used),
         "flash_write_bytes": results.program_bytes(used),

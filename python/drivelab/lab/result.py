@@ -11,6 +11,7 @@ import polars as pl
 
 from drivelab import counters, results
 from drivelab.errors import RequestError
+from drivelab.fio import effects
 from drivelab.fio.output import DIRECTIONS, flash_of_jobs, traffic_record
 from drivelab.lab.columns import (
     LATENCY,
@@ -156,6 +157,10 @@ class Result:
         if steady is not None and not steady["reached"]:
             found.append(f"{steady['metric']} was not steady after {steady['rounds']} rounds")
         found += self._timeline.notes if self._timeline is not None else []
+        if model is not None:
+            own = [job for job in self._jobs if isinstance(job, Job)]
+            size = model.user_capacity_bytes
+            found += effects.notes(model, (job.on_drive(size, 0, 0).job for job in own))
         return found + counters.notes(counters.spent_in(self._report))
 
     @property

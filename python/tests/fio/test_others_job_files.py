@@ -153,7 +153,6 @@ def test_a_number_of_requests_is_that_of_every_loop(tmp_path: Path) -> None:
 def test_poisson_needs_a_rate_and_keeps_it(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="allowed: poisson together with rate or rate_iops"):
         only(tmp_path, "[a]\nrw=randread\nrate_process=poisson\n")
-    drive = dl.Drive("micron-7450-max-800gb", scale="1/64")
     wanted: dict[str, Any] = {"iodepth": 256, "runtime": 2, "time_based": True, "rate_iops": 20_000}
     even, by_chance = (
         measured("micron-7450-max-800gb", rw="randread", rate_process=process, **wanted)

@@ -18,7 +18,7 @@ use crate::model::Model;
 use crate::parameters::Family;
 use crate::partition::Partition;
 
-pub(crate) use word_lines::page_types;
+pub(crate) use word_lines::{map_line_bytes, page_types};
 
 /// Builds the drive.
 ///

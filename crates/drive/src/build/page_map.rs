@@ -40,9 +40,7 @@ pub fn build(model: &Model, seed: u64) -> Result<Engine, ModelError> {
     let controller: ControllerConfig = flash::controller(model, &layout, layout.unit_bytes)?;
     let cache = MapCacheConfig {
         cache_bytes: model.small("ftl.map_cache_bytes"),
-        fetch_bytes: model
-            .optional_integer("ftl.map_fetch_bytes")
-            .map_or(geometry.program_bytes(), |bytes| u32::try_from(bytes).unwrap_or(u32::MAX)),
+        fetch_bytes: word_lines::map_line_bytes(model, u64::from(geometry.program_bytes())) as u32,
         spare_blocks: model.optional_integer("ftl.map_spare_blocks").map(|blocks| blocks as u32),
         host_bytes: model.small("ftl.host_memory_bytes"),
         host_ns: model.integer("ftl.host_memory_ns"),

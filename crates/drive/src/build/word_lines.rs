@@ -45,6 +45,13 @@ pub(crate) fn page_types(model: &Model) -> Result<u32, ModelError> {
     Ok(page_types)
 }
 
+/// What one read of a map that lies in flash brings where the model says nothing: a page, also of flash whose programs
+/// write more of them.
+pub(crate) fn map_line_bytes(model: &Model, program_bytes: u64) -> u64 {
+    let page_bytes = if model.flag(ONE_SHOT) { model.integer("flash.page_bytes") } else { program_bytes };
+    model.optional_integer("ftl.map_fetch_bytes").unwrap_or(page_bytes)
+}
+
 /// The pages of a word line, if reads tell them apart.
 pub(super) fn config(model: &Model, geometry: &Geometry) -> Result<Option<WordLineConfig>, ModelError> {
     let passes = passes(model, geometry)?;

@@ -2,7 +2,8 @@
 //!
 //! Reads come before writes that nobody waits for. Writes compete with reads when the host waits for them: for room
 //! in the cache, or for a flush, or by forced unit access. Among what competes, the access with the shortest
-//! positioning comes first. When nothing competes, the heads read ahead; when that is far enough, they empty the
+//! positioning comes first; once one has waited for too long, so it is first among those that have waited for half
+//! as long. When nothing competes, the heads read ahead; when that is far enough, they empty the
 //! write cache.
 
 use drivelab_controller::SECTOR_BYTES;
@@ -27,6 +28,10 @@ struct Best {
 }
 
 impl Best {
+    fn new() -> Self {
+        Self { cost: (Nanos::MAX, u64::MAX), choice: None }
+    }
+
     #[inline]
     fn offer(&mut self, cost: (Nanos, u64), choice: Choice) {
         if cost < self.cost {
@@ -81,12 +86,12 @@ impl HardDisk {
 
     /// The access that comes next.
     #[inline]
-    fn choose(&self, now: Nanos) -> Option<Choice> {
-        let extents = self.write_cache.extents();
+    fn choose(&mut self, now: Nanos) -> Option<Choice> {
         if let Some(choice) = self.overdue_access(now) {
             return Some(choice);
         }
-        let mut best = Best { cost: (Nanos::MAX, u64::MAX), choice: None };
+        let extents = self.write_cache.extents();
+        let mut best = Best::new();
         for (index, read) in self.reads.iter().enumerate() {
             best.offer((self.cost(&read.place, false, now), read.order), Choice::Read(index));
         }
@@ -98,18 +103,40 @@ impl HardDisk {
         best.choice
     }
 
-    /// The access that has waited longest, if that is too long.
-    fn overdue_access(&self, now: Nanos) -> Option<Choice> {
-        let limit_ns = self.config.deadline_ns;
-        if limit_ns == 0 {
+    /// The next of the accesses that come before all others: once one has waited for too long, those that have waited for
+    /// half as long come with it. One at a time, in the order of their coming, they would take so long at a full queue that
+    /// the next is always overdue.
+    fn overdue_access(&mut self, now: Nanos) -> Option<Choice> {
+        if self.config.deadline_ns == 0 {
             return None;
         }
-        let mut best = Best { cost: (now.saturating_sub(limit_ns), 0), choice: None };
-        for (index, read) in self.reads.iter().enumerate() {
-            best.offer((read.arrived_ns, read.order), Choice::Read(index));
+        let under_way = self.best_up_to(self.overdue_order, now);
+        if under_way.is_some() {
+            return under_way;
         }
-        for (index, extent) in self.write_cache.extents().iter().enumerate() {
-            best.offer((extent.arrived_ns, extent.order), Choice::Write(index));
+        let reads = self.reads.iter().map(|read| (read.arrived_ns, read.order));
+        let extents = self.write_cache.extents().iter().map(|extent| (extent.arrived_ns, extent.order));
+        let (overdue_ns, old_ns) = (self.config.deadline_ns, self.config.deadline_ns / 2);
+        let old = reads.chain(extents).filter(|&(arrived_ns, _)| now.saturating_sub(arrived_ns) > old_ns);
+        let (oldest_ns, last) = old.fold((now, 0), |(oldest_ns, last), (arrived_ns, order)| {
+            (oldest_ns.min(arrived_ns), last.max(order))
+        });
+        if now - oldest_ns <= overdue_ns {
+            return None;
+        }
+        self.overdue_order = last;
+        self.best_up_to(self.overdue_order, now)
+    }
+
+    /// The best of the accesses that came up to this one.
+    fn best_up_to(&self, order: u64, now: Nanos) -> Option<Choice> {
+        let mut best = Best::new();
+        for (index, read) in self.reads.iter().enumerate().filter(|(_, read)| read.order <= order) {
+            best.offer((self.cost(&read.place, false, now), read.order), Choice::Read(index));
+        }
+        let extents = self.write_cache.extents().iter().enumerate();
+        for (index, extent) in extents.filter(|(_, extent)| extent.order <= order) {
+            best.offer((self.cost(&extent.place, true, now), extent.order), Choice::Write(index));
         }
         best.choice
     }

@@ -120,6 +120,8 @@ pub struct HardDisk {
     /// One past the last sector that the host has read; reading ahead goes on from there.
     ahead_of: Option<u64>,
     next_order: u64,
+    /// Accesses up to this one come before all others: one of them had waited for too long.
+    overdue_order: u64,
     /// Something has changed at this instant that may give the arm work.
     dispatch_due: bool,
     /// What every sector on the media holds, if stamps are kept.
@@ -170,6 +172,7 @@ impl HardDisk {
             awaited_extents: 0,
             ahead_of: None,
             next_order: 0,
+            overdue_order: 0,
             dispatch_due: false,
             media: None,
             partial_stamps: Vec::new(),

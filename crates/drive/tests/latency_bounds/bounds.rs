@@ -53,7 +53,7 @@
 //!
 //! ```text
 //! access = full stroke + settle + 2 revolutions + transfer
-//! disk   = (n + cache entries) access + deadline
+//! disk   = 2 (n + cache entries) access + deadline    those that are overdue before, and those beside it
 //! array  = member(n pieces) + n (driver + link of the bridge)
 //! ```
 
@@ -229,7 +229,7 @@ pub fn disk(model: &Model, load: &Load) -> Nanos {
     let number = |key: &str| model.optional_integer(key).unwrap_or(0);
     let firmware = number("controller.write_firmware_ns").max(number("controller.read_firmware_ns"));
     let waiting = load.depth + number("write_buffer.entries");
-    waiting * (access(model, load.bytes) + firmware) + number("controller.deadline_ns")
+    2 * waiting * (access(model, load.bytes) + firmware) + number("controller.deadline_ns")
 }
 
 /// The longest that a command of an array may take of which a member would take so long.

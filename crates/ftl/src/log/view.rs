@@ -51,7 +51,8 @@ impl DieLogs {
             BlockRole::Emptied
         } else if stream.is_some() || self.blocks.is_open(die, block) || self.blocks.is_of_open(block) {
             BlockRole::Open
-        } else if self.blocks.is_closed(block) {
+        } else if self.blocks.is_closed(block) || self.blocks.valid_count(block) > 0 {
+            // A static block of the SLC cache is no victim, and so never closed; it holds data all the same.
             BlockRole::Closed
         } else {
             BlockRole::Free

@@ -61,7 +61,7 @@ pub struct BlockUse {
 /// second, and at those whose number has changed.
 #[derive(Clone, Debug)]
 pub struct SettledUses<'a> {
-    /// Of every block its valid units, and whether it is closed.
+    /// Of every block its valid units, and whether it is closed (which static ones of the SLC cache never are).
     marks: &'a [u32],
     /// Blocks of which the mark doesn't say everything: they are open, or being emptied.
     pub unsettled: Vec<(BlockIndex, BlockUse)>,
@@ -92,20 +92,29 @@ impl<'a> SettledUses<'a> {
     #[must_use]
     pub fn of(&self, block: BlockIndex) -> BlockUse {
         let mark = self.marks[block.0 as usize];
+        let valid_units = mark & !NOT_CLOSED;
         let role = if block.0 % self.blocks_per_die < self.reserved {
             BlockRole::Metadata
-        } else if mark & NOT_CLOSED == 0 {
+        } else if mark & NOT_CLOSED == 0 || valid_units > 0 {
             BlockRole::Closed
         } else {
             BlockRole::Free
         };
-        BlockUse { role, stream: None, valid_bytes: (mark & !NOT_CLOSED) * self.unit_bytes }
+        BlockUse { role, stream: None, valid_bytes: valid_units * self.unit_bytes }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_block_that_is_never_closed_is_free_only_without_data() {
+        let marks = [3, NOT_CLOSED, NOT_CLOSED | 2];
+        let uses = SettledUses::new(&marks, Vec::new(), (0, 3), 4096);
+        let roles = [0, 1, 2].map(|block| uses.of(BlockIndex(block)).role);
+        assert_eq!(roles, [BlockRole::Closed, BlockRole::Free, BlockRole::Closed]);
+    }
 
     #[test]
     fn every_role_has_its_number_and_a_word_of_its_own() {

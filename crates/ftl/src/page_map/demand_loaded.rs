@@ -92,7 +92,7 @@ impl DemandLoaded {
             return refuse(&allowed);
         }
         if fetch_bytes < MAP_ENTRY_BYTES || fetch_bytes > page {
-            let allowed = format!("must be {MAP_ENTRY_BYTES} to a page of {page} bytes");
+            let allowed = format!("must be {MAP_ENTRY_BYTES} to {page}, the bytes of one program");
             return Err(GeometryError::new("ftl.map_fetch_bytes", fetch_bytes, allowed));
         }
         if cache_bytes < fetch_bytes {

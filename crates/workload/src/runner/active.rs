@@ -1,6 +1,6 @@
 //! One job while it runs.
 
-use drivelab_controller::{Completion, Device, Op, SECTOR_BYTES};
+use drivelab_controller::{Completion, Device, Op, Outcome, SECTOR_BYTES};
 use drivelab_sim::Nanos;
 
 use super::ahead::{AHEAD, Ahead};
@@ -292,7 +292,9 @@ impl<'a> ActiveJob<'a> {
     #[inline]
     pub(super) fn note(&mut self, completion: &Completion, counted_from_ns: Nanos) {
         self.last_completion_ns = completion.completed_ns;
-        if self.counts(completion) {
+        // What a drive that only reads any more refuses is neither fast nor slow.
+        let was_refused = matches!(completion.outcome, Outcome::Refused | Outcome::Failed);
+        if self.counts(completion) && !was_refused {
             self.measurement.record(completion, counted_from_ns);
         }
     }

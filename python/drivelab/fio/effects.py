@@ -1,0 +1,38 @@
+"""What options of a job have no effect on which drive: for the drive at hand, beside `IGNORED`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from drivelab.fio.jobs import Workload
+from drivelab.model import Model
+from drivelab.workload import Job
+
+
+def on_drive(workload: Workload, model: Model) -> Workload:
+    """The workload, with what of it has no effect on this drive."""
+    own = without_effect(model, (job.job for job in workload.jobs))
+    return replace(workload, ignored=workload.ignored | own)
+
+
+def notes(model: Model, jobs: Iterable[Job]) -> list[str]:
+    """The same, as it is told."""
+    own = without_effect(model, jobs)
+    return [f"option {option} has no effect: {reason}" for option, reason in own.items()]
+
+
+def without_effect(model: Model, jobs: Iterable[Job]) -> dict[str, str]:
+    """Options of these jobs that change nothing on this drive, each with the reason."""
+    found: dict[str, str] = {}
+    for job in jobs:
+        if job.rw in ("trim", "randtrim") and not model.takes_trim:
+            found["rw"] = f"{model.name} ignores TRIM: {job.rw} frees nothing"
+        if (
+            job.queue_class != "medium"
+            and model.value("nvme.arbitration") != "weighted-round-robin"
+        ):
+            found["nvme_queue_class"] = f"{model.name} fetches from its queues in turn"
+        if job.write_hint and model.value("ftl.placement") != "hint":
+            found["write_hint"] = f"{model.name} places no data by hints (ftl.placement)"
+    return found
