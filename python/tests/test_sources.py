@@ -147,6 +147,13 @@ def test_a_base_may_be_a_file_beside_the_model(tmp_path: Path) -> None:
         model.load(str(other))
 
 
+def test_a_byte_order_mark_is_no_part_of_a_model(tmp_path: Path) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text('base = "intel-x25-v-40gb"\nname = "own"\n', encoding="utf-8-sig")
+    plain = model.load("intel-x25-v-40gb")
+    assert model.load(str(file)).user_capacity_bytes == plain.user_capacity_bytes
+
+
 def test_what_a_file_names_lies_beside_it_wherever_the_command_is_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

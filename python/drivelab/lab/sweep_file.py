@@ -42,6 +42,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from drivelab import text_files
 from drivelab.errors import RequestError, nearest, toml_reason
 from drivelab.lab import checks
 from drivelab.lab.axes import STATE
@@ -77,7 +78,7 @@ def read(path: Path, known: Mapping[str, State] = STATES) -> Sweep:
     """The sweep of a file, whose states are those `known`; raises RequestError naming the file, the
     key and what is allowed."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = text_files.read(path)
         said = tomllib.loads(text)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from drivelab import cli
+from drivelab.lab import sweep_file
 from drivelab.lab.workers import Worker
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "policies.toml"
@@ -41,6 +42,12 @@ def test_a_file_is_measured_printed_and_written(
     assert [point["job.iodepth"] for point in found["points"]] == [1, 32]
     table = pl.read_csv(csv)
     assert table["iops"].to_list() == [point["iops"] for point in found["points"]]
+
+
+def test_a_byte_order_mark_is_no_part_of_a_sweep(tmp_path: Path) -> None:
+    file = tmp_path / "s.toml"
+    file.write_text(SMALL, encoding="utf-8-sig")
+    assert sweep_file.read(file).grid == {"job.iodepth": [1, 32]}
 
 
 OWN = """
