@@ -11,8 +11,8 @@ from typing import Any
 
 from drivelab import _engine, disks, model_layers, parameters, sources
 from drivelab.errors import RequestError
-from drivelab.model_texts import CAPACITIES, Texts
 from drivelab.model_texts import Overrides as Overrides
+from drivelab.model_texts import Texts, meaning
 from drivelab.quantities import GIB
 
 CELL_BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
@@ -244,9 +244,7 @@ def split_overrides(texts: Iterable[str]) -> list[tuple[str, str]]:
     found = []
     for text in texts:
         key, value = split_override(text)
-        section, dot, name = key.rpartition(".")
-        # Of an array's members, too.
-        about = f"{section}{dot}{CAPACITIES[0]}" if name in CAPACITIES else key
+        about = meaning(key)
         if about in given:
             raise RequestError(f"--set {given[about]} and --set {text}: give one of them", key)
         given[about] = text
