@@ -86,7 +86,7 @@ def show(
         printing.plain(model_file.text(name, overrides))
         return
     found = model.load(name, overrides)
-    printing.scale_remarks([found])
+    printing.model_notes([found])
     if json:
         standing = identity.standing(found) | datasheet.records(found)
         printing.document(found.details() | standing)
