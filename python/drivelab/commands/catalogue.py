@@ -13,6 +13,7 @@ from drivelab import (
     model,
     model_file,
     plugins,
+    sources,
 )
 from drivelab.commands import printing
 from drivelab.errors import RequestError
@@ -87,6 +88,7 @@ def show(
         return
     found = model.load(name, overrides)
     printing.model_notes([found])
+    printing.messages(f"{found.name}: {each}" for each in sources.remarks(found.parameters))
     if json:
         standing = identity.standing(found) | datasheet.records(found)
         printing.document(found.details() | standing)
