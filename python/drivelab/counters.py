@@ -11,10 +11,9 @@ from typing import Any
 
 from drivelab.quantities import NS_PER_S
 
-PROGRAM_KEYS = tuple(
-    f"program_bytes_{purpose}"
-    for purpose in ("host", "cleaning", "folding", "wear", "map", "parity")
-)
+PROGRAM_PURPOSES = ("host", "cleaning", "folding", "wear", "map", "parity")
+"""What flash is programmed for."""
+PROGRAM_KEYS = tuple(f"program_bytes_{purpose}" for purpose in PROGRAM_PURPOSES)
 READ_KEYS = tuple(
     f"read_bytes_{purpose}" for purpose in ("host", "rmw", "cleaning", "folding", "wear", "map")
 )

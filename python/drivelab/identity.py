@@ -49,7 +49,7 @@ def text(found: Model) -> str:
         if known["price_usd_per_gib_flash"]:
             costs.append(f"{dollars(known['price_usd_per_gib_flash'], 2)} per GiB of flash")
         lines.append(f"{dollars(known['price_usd'], 0)} when reviewed: {', '.join(costs)}")
-    counts = sources.counts(found.parameters)
+    counts = sources.counts(found.parameters) | sources.counts_without(found.parameters)
     lines.append(f"parameters: {sources.counts_text(counts)}; figures: {_figures_text(found.name)}")
     lines.append(f"model hash {found.hash}\n")
     return "\n".join(lines)

@@ -11,8 +11,8 @@ from typing import Any
 
 from drivelab import _engine, disks, model_layers, parameters, sources
 from drivelab.errors import RequestError
-from drivelab.model_texts import CAPACITIES, Texts
 from drivelab.model_texts import Overrides as Overrides
+from drivelab.model_texts import Texts, meaning
 from drivelab.quantities import GIB
 
 CELL_BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
@@ -22,6 +22,16 @@ MAP_ENTRY_BYTES, FLASH_UNIT_BYTES = 4, 4.125
 COMPRESSED_UNIT_BYTES = 16
 """Memory per map unit of a drive that compresses: map, extent, places in lists of blocks."""
 DISK_BYTES = 2**20
+ERRORS = "flash.bit_errors"
+OF_ERRORS = (
+    *("flash.new_bit_error_rate", "flash.worn_bit_error_rate", "flash.wear_exponent"),
+    *("flash.retention_hours", "flash.read_disturb_reads", "flash.initial_cycles"),
+    *("flash.erase_failure_rate", "flash.slc_new_bit_error_rate"),
+    *("flash.slc_worn_bit_error_rate", "flash.slc_endurance_cycles"),
+    *("controller.codeword_bytes", "controller.correctable_bits", "controller.read_retries"),
+    *("controller.retry_factor", "controller.refresh_bits"),
+)
+"""Parameters that have an effect with `ERRORS` only."""
 
 FAMILY_TITLES = dict(_engine.families())
 """Families in the order in which they are listed, in words."""
@@ -123,6 +133,12 @@ class Model:
         return found + _held_back_remarks(self)
 
     @property
+    def notes(self) -> list[str]:
+        """What must be known to read any number of the drive."""
+        scale = [f"at this scale: {remark}" for remark in self.scale_remarks]
+        return scale + _idle_remarks(self.parameters)
+
+    @property
     def memory_bytes(self) -> int:
         """Memory that a drive takes when every unit of its map is in use, about."""
         if self.is_disk:
@@ -179,6 +195,20 @@ class Model:
     def details(self) -> dict[str, Any]:
         """What `show` prints of a model."""
         return self.description | self.summary()
+
+
+def _idle_remarks(stated: Iterable[dict[str, Any]]) -> list[str]:
+    """That parameters of errors were stated of a drive, or of an array's members, of which nothing
+    says whether there are errors: who states that there are none knows."""
+    found = {str(item["key"]): item for item in stated}
+    remarks = []
+    for place in ("", "member."):
+        switch = found.get(place + ERRORS)
+        keys = [place + key for key in OF_ERRORS]
+        idle = [key for key in keys if key in found and not found[key]["default"]]
+        if idle and switch is not None and switch["default"]:
+            remarks.append(f"{', '.join(idle)}: without effect; needs {place}{ERRORS} = true")
+    return remarks
 
 
 SPARE_TOLERANCE_RATIO = 0.05
@@ -244,9 +274,7 @@ def split_overrides(texts: Iterable[str]) -> list[tuple[str, str]]:
     found = []
     for text in texts:
         key, value = split_override(text)
-        section, dot, name = key.rpartition(".")
-        # Of an array's members, too.
-        about = f"{section}{dot}{CAPACITIES[0]}" if name in CAPACITIES else key
+        about = meaning(key)
         if about in given:
             raise RequestError(f"--set {given[about]} and --set {text}: give one of them", key)
         given[about] = text

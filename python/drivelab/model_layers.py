@@ -11,7 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from drivelab import paths
+from drivelab import paths, text_files
 from drivelab.errors import RequestError, nearest
 from drivelab.model_texts import Overrides, Texts
 
@@ -90,7 +90,7 @@ def _stated_in_one(
 
 def _read(path: Path, request: str) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return text_files.read(path)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
         raise RequestError(f'model "{request}": can\'t read {path}: {reason}') from None

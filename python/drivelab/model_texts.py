@@ -21,6 +21,12 @@ CAPACITIES = ("user_capacity_bytes", "spare_ratio")
 """Keys that say how much of the flash is the host's."""
 
 
+def meaning(key: str) -> str:
+    """A parameter's key, the same for keys that say the same thing; of an array's members, too."""
+    section, dot, name = key.rpartition(".")
+    return f"{section}{dot}{CAPACITIES[0]}" if name in CAPACITIES else key
+
+
 @dataclass(frozen=True)
 class Texts:
     """What a model is read from: texts and origins of its layers, the base first."""

@@ -13,6 +13,7 @@ CONTRIBUTING.md says which one is which.
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -45,6 +46,19 @@ _GRAMMAR = {
     "informed": re.compile(r"informed: \S.*"),
     "assumed": re.compile(r"assumed: \S.*"),
 }
+_FORMS = {
+    "cited": "[KEY]: WHAT",
+    "specified": "specified: WHAT",
+    "fitted": "fitted to FIGURE: WHY",
+    "informed": "informed: WHY",
+    "assumed": "assumed: WHY",
+}
+"""The same in words."""
+_ROLE_LIKENESS = 0.8
+"""How like the word of a role a word must be that was meant as it, as difflib counts: "measured" is
+no misspelt "assumed"."""
+SET = "command line"
+"""The engine's source of what `--set` says."""
 _IDENTITY = (
     "name",
     "title",
@@ -90,6 +104,43 @@ def counts(parameters: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     """How many of the parameters that act have each role; defaults and overrides have none."""
     found = [role_of(item.get("source")) for item in parameters if acts(str(item["key"]))]
     return {role: found.count(role) for role in ROLES}
+
+
+def counts_without(parameters: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """How many of the values that a model states, and that act, have no source, and how many one
+    that states no role."""
+    found = [
+        item.get("source")
+        for item in parameters
+        if acts(str(item["key"])) and not item["default"] and item.get("source") != SET
+    ]
+    return {
+        "not stated": sum(not source for source in found),
+        "of no role": sum(bool(source) and role_of(source) is None for source in found),
+    }
+
+
+def remarks(parameters: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Of each source that states no role, but nearly does: what may have been meant."""
+    found = ((item["key"], item.get("source"), meant(item.get("source"))) for item in parameters)
+    return [
+        f'{key}: source "{source}" states no role; did you mean "{_FORMS[role]}"?'
+        for key, source, role in found
+        if role is not None
+    ]
+
+
+def meant(source: str | None) -> str | None:
+    """The role that a source without one is likely to mean by its first word; None where it has
+    one, or begins with anything else.
+
+    >>> meant("specifed: 250 MB/s [S4]"), meant("fitted to taste: a read"), meant("my own: 250")
+    ('specified', 'fitted', None)
+    """
+    word, _, more = (source or "").partition(":")[0].casefold().partition(" ")
+    if role_of(source) is not None or not (more.startswith("to ") if more else word):
+        return None
+    return next(iter(difflib.get_close_matches(word, ROLES, 1, _ROLE_LIKENESS)), None)
 
 
 def counts_text(found: Mapping[str, int]) -> str:

@@ -49,6 +49,19 @@ def test_the_groups_that_an_address_of_the_page_takes_are_listed() -> None:
     assert sorted(parts) == sorted(choice.PARTS)
 
 
+def test_a_base_with_dram_becomes_a_drive_without_as_the_page_says() -> None:
+    page = (DOCS / "your-own-drive.md").read_text(encoding="utf-8")
+    [row] = re.findall(r"^\| DRAM or the host's memory \|.*$", page, re.MULTILINE)
+    assert "2 MiB on the chip, 64 MiB of the host" in row
+    said = {"ftl.map_cache_bytes": "2m", "ftl.host_memory_bytes": "64m"}
+    said |= dict(re.findall(r"`([a-z_.]+) = (\d+)`", row))
+    bases = re.search(r"^\| DRAM, TLC \| (.*) \|$", page, re.MULTILINE)
+    assert bases is not None
+    for name in re.findall(r"`([^`]*)`", bases[1]):
+        assert model.load(name).value("ftl.map_cache_bytes") == 0
+        assert model.load(name, list(said.items())).value("ftl.map_cache_bytes") == 1 << 21
+
+
 def test_every_key_of_a_compared_metric_is_explained() -> None:
     metric = Metric("iops", "IOPS", "IOPS", "higher", (1.0, 2.0))
     compared = (DOCS / "compare.md").read_text(encoding="utf-8").partition("`metrics[]` (")[2]

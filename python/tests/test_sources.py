@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from drivelab import model, model_layers, sources
+from drivelab import cli, identity, model, model_layers, sources
 from drivelab.errors import RequestError
 
 PARTS = sorted((model_layers.models_folder() / "flash").glob("*.toml"))
@@ -61,6 +61,61 @@ def test_only_what_acts_is_counted() -> None:
     assert found["specified"] >= 2, "35000 reads a second and 250 MB/s"
     given = sources.counts(model.load(shown.name, [("flash.read_ns", "1")]).parameters)
     assert sum(given.values()) == sum(found.values()) - 1, "an override has no source"
+
+
+def own_model(folder: Path, *sources_of: str) -> model.Model:
+    """A model of one's own: a bare value, and times of firmware with these sources."""
+    keys = ("read_firmware_ns", "write_firmware_ns", "trim_firmware_ns")
+    lines = [
+        f'{key} = {{ value = 5, source = "{source}" }}'
+        for key, source in zip(keys, sources_of, strict=False)
+    ]
+    file = folder / "own.toml"
+    head = ['base = "intel-x25-v-40gb"', 'name = "own"', "spare_ratio = 0.1", "[controller]"]
+    file.write_text("\n".join([*head, *lines]), encoding="utf-8")
+    return model.load(str(file), [("flash.read_ns", "1")])
+
+
+def test_what_has_no_source_is_counted_too(tmp_path: Path) -> None:
+    found = own_model(tmp_path, "specifed: typo", "by hand", "assumed: so")
+    assert sources.counts_without(found.parameters) == {"not stated": 1, "of no role": 2}
+    assert "assumed, 1 not stated, 2 of no role; figures" in identity.text(found)
+    plain = model.load("intel-x25-v-40gb", [("flash.read_ns", "1")])
+    assert not any(sources.counts_without(plain.parameters).values())
+
+
+def test_a_misspelt_role_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = own_model(tmp_path, "specifed: typo", "by hand: 5", "Fitted to AN-149: a read")
+    assert cli.run(["show", str(tmp_path / "own.toml")]) == 0
+    said = [f"own: {remark}" for remark in sources.remarks(found.parameters)]
+    assert capsys.readouterr().err.splitlines() == said
+    read, trim = said
+    assert read.startswith('own: controller.read_firmware_ns: source "specifed: typo" states no')
+    assert read.endswith('did you mean "specified: WHAT"?')
+    assert trim.endswith('did you mean "fitted to FIGURE: WHY"?')
+
+
+@pytest.mark.parametrize(
+    ("source", "role"),
+    [
+        ("assumed", "assumed"),
+        ("Assumed: so", "assumed"),
+        ("fited to AN-149: a read", "fitted"),
+        ("fitted to taste: a read", "fitted"),
+        ("cited: [S4]", "cited"),
+        ("measured: on the part", None),
+        ("specification of the maker: 5", None),
+        ("by hand", None),
+        ("assumed: so", None),
+        ("", None),
+        (": 5", None),
+        (None, None),
+    ],
+)
+def test_a_role_is_meant_by_a_word_that_is_nearly_its_own(
+    source: str | None, role: str | None
+) -> None:
+    assert sources.meant(source) == role
 
 
 @pytest.fixture(scope="module")
@@ -145,6 +200,13 @@ def test_a_base_may_be_a_file_beside_the_model(tmp_path: Path) -> None:
     other.write_text(f'base = "../{tmp_path.name}/other.toml"\nname = "x"\n', encoding="utf-8")
     with pytest.raises(RequestError, match=r"other\.toml is a base of itself"):
         model.load(str(other))
+
+
+def test_a_byte_order_mark_is_no_part_of_a_model(tmp_path: Path) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text('base = "intel-x25-v-40gb"\nname = "own"\n', encoding="utf-8-sig")
+    plain = model.load("intel-x25-v-40gb")
+    assert model.load(str(file)).user_capacity_bytes == plain.user_capacity_bytes
 
 
 def test_what_a_file_names_lies_beside_it_wherever_the_command_is_run(

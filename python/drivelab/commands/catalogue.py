@@ -13,6 +13,7 @@ from drivelab import (
     model,
     model_file,
     plugins,
+    sources,
 )
 from drivelab.commands import printing
 from drivelab.errors import RequestError
@@ -86,7 +87,8 @@ def show(
         printing.plain(model_file.text(name, overrides))
         return
     found = model.load(name, overrides)
-    printing.scale_remarks([found])
+    printing.model_notes([found])
+    printing.messages(f"{found.name}: {each}" for each in sources.remarks(found.parameters))
     if json:
         standing = identity.standing(found) | datasheet.records(found)
         printing.document(found.details() | standing)

@@ -120,7 +120,7 @@ def compare_command(
         plan = planning.plan(asked, list(kept.values()), wanted, words, printing.message)
     planning.check_plan(plan, list(kept.values()), force)
     if plan is not None:
-        printing.scale_remarks(plan.models)
+        printing.model_notes(plan.models)
         printing.longer_tests(plan)
     folder = output.writable_folder(out)
     recording.check(database_file if plan is not None else None)

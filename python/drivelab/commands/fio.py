@@ -94,7 +94,7 @@ def run(
     window = run_files.window(timeline_file, timeline_window, found)
     asked = Asked(None, steady, window)
     measuring.check(found, workloads[0], asked, request_log)
-    printing.scale_remarks([found])
+    printing.model_notes([found])
     printing.messages([trim_note(found, wanted)])
     work = partial(groups.run, workloads[0], asked)
     real_drives.show_plan(found, wanted, job_file.name, work, plan_only, repeat)

@@ -61,12 +61,13 @@ def messages(texts: Iterable[str]) -> None:
         message(text)
 
 
-def scale_remarks(subjects: Sequence[Subject]) -> None:
-    """Says on standard error how small versions of drives differ from these by more than 5 %."""
+def model_notes(subjects: Sequence[Subject]) -> None:
+    """Says on standard error how small versions of drives differ from these by more than 5 %, and
+    what was stated of drives without effect."""
     for subject in subjects:
         if isinstance(subject, Model):
-            for remark in subject.scale_remarks:
-                message(f"{subject.name}: at this scale: {remark}")
+            for note in subject.notes:
+                message(f"{subject.name}: {note}")
 
 
 def replaced_results(folder: Path, *names: str) -> None:

@@ -132,7 +132,7 @@ def replay(
     printing.messages([trim_note(found, wanted)])
     trace = _read(how, found, span_bytes)
     goal = rounds.goal(found, trace, how, rounds.Wording())
-    printing.scale_remarks([found])
+    printing.model_notes([found])
 
     def rehearsed(target: Target, progress: TaskProgress) -> list[Report]:
         return rounds.run(target, job, trace.requests, progress, 1.0, goal).reports

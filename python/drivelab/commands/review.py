@@ -111,7 +111,7 @@ def review(
         keeps_on=True,
     )
     laboratory.check(plan)
-    printing.scale_remarks(loaded)
+    printing.model_notes(loaded)
     plan = real_drives.with_forecasts(plan, bool(chosen), plan_only)
     if plan.weights:
         real_drives.remark_repeat(repeat)

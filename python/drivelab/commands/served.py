@@ -49,7 +49,7 @@ def create(
     settings = arguments.settings(sets, scale)
     model = models.load(model_name, models.split_overrides(settings))
     document = upkeep.create(path, model, seed)
-    printing.scale_remarks([model])
+    printing.model_notes([model])
     if json:
         printing.document(document)
     else:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from drivelab import text_files
 from drivelab.errors import RequestError
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -81,7 +82,7 @@ def _lines(
     messages call the file, if not a job file."""
     named = named or f'job file "{path}"'
     try:
-        text = path.read_text(encoding="utf-8")
+        text = text_files.read(path)
     except OSError as error:
         raise RequestError(f"{named}: can't read it ({error.strerror})") from None
     except UnicodeDecodeError:

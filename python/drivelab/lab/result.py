@@ -149,7 +149,7 @@ class Result:
     def notes(self) -> list[str]:
         """What must be known to read the numbers."""
         model = self._before.model if self._before is not None else None
-        found = [f"at this scale: {remark}" for remark in (model.scale_remarks if model else ())]
+        found = list(model.notes) if model is not None else []
         found += [note for job in self._jobs if isinstance(job, Trace) for note in job.notes]
         if (count := self._report.get("rounds", {}).get("count", 1)) > 1:
             found.append(f"numbers are of the last of {count} rounds; see rounds")

@@ -3,15 +3,15 @@
 drive = "intel-x25-m-g1-80gb"
 scale = "1/128"                # optional, as --scale
 state = "filled"               # optional; or in the grid
-seed = 1                       # optional
+seed = 1                       # optional; or in the grid
 repeats = 3                    # optional
 
 [set]                          # optional: parameters that all points share
-"write_buffer.size_bytes" = 1048576
+"ftl.victim_selection" = "fifo"
 
-[job]                          # fio's options, and `data`
+[job]                          # fio's options, and `data`; those that aren't varied
 rw = "randwrite"
-bs = "4k"
+io_size = "64m"
 
 [trace]                        # instead of [job]: what is replayed, with `drivelab.Trace`'s options
 path = "disk.blkparse"         # or `trace` in the grid
@@ -20,7 +20,7 @@ pacing = "capped"
 [grid]                         # what is varied: every combination of these values
 spare_ratio = [0.07, 0.28]
 "job.bs, job.iodepth" = [["4k", 32], ["64k", 1]]   # these two together
-seed = [1, 2, 3]               # instead of `repeats`
+seed = [1, 2, 3]               # instead of `seed` and `repeats`
 
 [[points]]                     # with or instead of [grid]: one by one, all with the same keys
 "write_buffer.size_bytes" = 1048576
@@ -42,13 +42,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from drivelab import text_files
 from drivelab.errors import RequestError, nearest, toml_reason
+from drivelab.fio.options import ALIASES
 from drivelab.lab import checks
-from drivelab.lab.axes import STATE
+from drivelab.lab.axes import APART, JOB, SEED, STATE
 from drivelab.lab.drive import Drive
 from drivelab.lab.job import Job
 from drivelab.lab.samples import samples
 from drivelab.lab.trace import OPTIONS, Trace
+from drivelab.model import SCALE
+from drivelab.model_texts import meaning
 from drivelab.states import STATES, State, find
 
 KEYS = (
@@ -77,7 +81,7 @@ def read(path: Path, known: Mapping[str, State] = STATES) -> Sweep:
     """The sweep of a file, whose states are those `known`; raises RequestError naming the file, the
     key and what is allowed."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = text_files.read(path)
         said = tomllib.loads(text)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
@@ -107,6 +111,7 @@ def _sweep(said: Mapping[str, Any], known: Mapping[str, State]) -> Sweep:
         if not isinstance(values, list):
             raise RequestError(f"grid: {key} = {values!r}: allowed: a list of values")
     points = _points(said)
+    _check_once(said, grid or {}, points or ())
     if grid is not None and STATE in grid:
         grid[STATE] = [_state(name, known) for name in grid[STATE]]
     for point in points or ():
@@ -120,6 +125,34 @@ def _sweep(said: Mapping[str, Any], known: Mapping[str, State]) -> Sweep:
     )
     repeats = said.get("repeats", 1)
     return Sweep(drive, grid, points, _job(said), _state(said.get(STATE), known), repeats)
+
+
+def _check_once(
+    said: Mapping[str, Any], grid: Mapping[str, Any], points: Sequence[Mapping[str, Any]]
+) -> None:
+    """Raises RequestError for what is said for all points and varied, too: one of them would count
+    without a word."""
+    stated = [(key, key, said[key]) for key in (SEED, STATE) if key in said]
+    stated += [(SCALE, "scale", said["scale"])] if "scale" in said else []
+    stated += [(key, f"[set] {key}", value) for key, value in _flat(said.get("set", {})).items()]
+    for table in ("job", "trace"):
+        own = said.get(table, {}).items()
+        stated += [(JOB + key, f"[{table}] {key}", value) for key, value in own]
+    shared = {_meaning(key): f"{place} = {value!r}" for key, place, value in stated}
+    varied = [("[grid]", name.strip()) for key in grid for name in key.split(APART)]
+    listed = "[[points]]" if "points" in said else "[samples.ranges]"
+    varied += [(listed, key) for point in points for key in point]
+    for place, key in varied:
+        if _meaning(key) in shared:
+            raise RequestError(f"{shared[_meaning(key)]} and {place} {key}: give one of them")
+
+
+def _meaning(key: str) -> str:
+    """A key of the grid, the same for keys that say the same thing."""
+    if not key.startswith(JOB):
+        return meaning(key)
+    option = key.removeprefix(JOB)
+    return JOB + ALIASES.get(option, option)
 
 
 def _state(name: Any, known: Mapping[str, State]) -> Any:

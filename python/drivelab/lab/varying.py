@@ -116,7 +116,7 @@ class Variations:
     @property
     def notes(self) -> list[str]:
         """What must be known to read the numbers."""
-        return [f"at this scale: {remark}" for remark in self._drive.model.scale_remarks]
+        return self._drive.model.notes
 
     def __repr__(self) -> str:
         keys = {item.key for item, _, _ in self._varied}

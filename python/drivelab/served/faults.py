@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from drivelab import text_files
 from drivelab.errors import RequestError, nearest, toml_reason
 from drivelab.quantities import SECTOR_BYTES
 from drivelab.served import image
@@ -229,7 +230,7 @@ def read_plan(path: Path, option: str = "--faults") -> Plan:
             content = file.read(PLAN_BYTES_MAX + 1)
         if len(content) > PLAN_BYTES_MAX:
             raise RequestError(f'{option} "{path}": longer than {PLAN_BYTES_MAX} bytes')
-        text = content.decode("utf-8")
+        text = text_files.decoded(content)
         document = tomllib.loads(text)
     except OSError as error:
         raise RequestError(f'{option} "{path}": can\'t read it ({error.strerror})') from None

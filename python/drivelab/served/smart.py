@@ -22,7 +22,7 @@ Facts = Mapping[str, Any]
 
 SPARE_PERCENT_MIN = 10
 """With no more than this share of its spare blocks a drive counts as failing."""
-PURPOSES = ("host", "cleaning", "wear", "map", "parity", "log")
+PURPOSES = (*counters.PROGRAM_PURPOSES, "log")
 """What flash is programmed for; the log of a served drive's map keeps its trims."""
 FAULTS = (
     *("corrected_codewords", "uncorrectable_codewords", "read_retries", "blocks_refreshed"),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from drivelab import datasheet, identity
-from drivelab.model import Model
+from drivelab.model import ERRORS, Model
 from drivelab.model_texts import CAPACITIES
 from drivelab.text.layout import BLANK, Line, Part, Table
 
@@ -14,7 +14,6 @@ Record = Mapping[str, Any]
 
 WIDE = 120
 """Columns from which on there is room for what is allowed, too."""
-ERRORS = "flash.bit_errors"
 MORE = f"With {ERRORS}=true there are more, of wear and of errors; docs/errors.md explains them."
 LEFT_OUT = "Parameters without a default that this model leaves out; --set KEY=VALUE states them:"
 

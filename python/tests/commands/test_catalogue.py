@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import drivelab as dl
 from drivelab import cli, model, model_file, model_layers
 from drivelab.errors import RequestError
 
@@ -123,6 +124,42 @@ def test_a_small_version_keeps_the_effective_spare_area_and_says_what_it_cannot_
     )
     assert small["hash"] != whole["hash"]
     assert said.startswith("intel-x25-v-40gb: at this scale: spare area of a die: varies by")
+
+
+ERRORS = {
+    "intel-x25-m-g1-80gb": "",
+    "intel-x25-v-40gb-raid0-x2": "member.",
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_errors_that_were_not_asked_for_are_said_to_have_no_effect(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = ERRORS[name]
+    rates = [f"{place}{key}" for key in ("flash.new_bit_error_rate", "controller.refresh_bits")]
+    sets = ["--set", f"{rates[0]}=0.3", "--set", f"{rates[1]}=3"]
+    told = f"{', '.join(rates)}: without effect; needs {place}flash.bit_errors = true"
+    assert shown(capsys, name, *sets)[1] == f"{name}: {told}\n"
+    drive = dl.Drive(name, {rates[1]: 3}, scale="1/64")
+    assert any(note.startswith(f"{rates[1]}: without effect") for note in drive.model.notes)
+    job = dl.Job(rw="randread", bs="4k", io_size="4k")
+    assert set(drive.model.notes) <= set(drive.run(job, progress=False).notes)
+    # Who says that there are none knows, and of those that there are they are.
+    for switch in ("false", "true"):
+        own = ("--set", f"{place}flash.bit_errors={switch}", "--set", f"{rates[1]}=3")
+        assert shown(capsys, name, *own)[1] == ""
+
+
+def test_what_has_an_effect_with_errors_only_is_what_the_engine_lists_so() -> None:
+    keys = [
+        item["key"]
+        for item in model.load("intel-x25-m-g1-80gb", [(model.ERRORS, "true")]).parameters
+    ]
+    first = keys.index(model.ERRORS) + 1
+    assert tuple(keys[first : first + len(model.OF_ERRORS)]) == model.OF_ERRORS
+    without = {item["key"] for item in model.load("intel-x25-m-g1-80gb").parameters}
+    assert set(keys) - without <= set(model.OF_ERRORS)
 
 
 CUT_DOWN = ("--set", "flash.blocks_per_plane=64")

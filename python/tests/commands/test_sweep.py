@@ -7,6 +7,8 @@ import polars as pl
 import pytest
 
 from drivelab import cli
+from drivelab.errors import RequestError
+from drivelab.lab import sweep_file
 from drivelab.lab.workers import Worker
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "policies.toml"
@@ -41,6 +43,12 @@ def test_a_file_is_measured_printed_and_written(
     assert [point["job.iodepth"] for point in found["points"]] == [1, 32]
     table = pl.read_csv(csv)
     assert table["iops"].to_list() == [point["iops"] for point in found["points"]]
+
+
+def test_a_byte_order_mark_is_no_part_of_a_sweep(tmp_path: Path) -> None:
+    file = tmp_path / "s.toml"
+    file.write_text(SMALL, encoding="utf-8-sig")
+    assert sweep_file.read(file).grid == {"job.iodepth": [1, 32]}
 
 
 OWN = """
@@ -88,12 +96,11 @@ def test_the_example_is_a_sweep() -> None:
 
 def test_samples_and_values_that_go_together(tmp_path: Path) -> None:
     import drivelab as dl
-    from drivelab.lab import sweep_file
     from drivelab.lab.axes import varied
 
     file = tmp_path / "s.toml"
     drawn = "[samples]\ncount = 4\nseed = 9\n[samples.ranges]\nspare_ratio = [0.07, 0.5]\n"
-    together = '"job.bs, job.rw" = [["4k", "read"], ["8k", "write"]]\n'
+    together = '"job.size, job.offset" = [["1m", 0], ["2m", "4m"]]\n'
     file.write_text(SMALL + together + drawn, encoding="utf-8")
     wanted = sweep_file.read(file)
     assert wanted.points == dl.samples({"spare_ratio": (0.07, 0.5)}, 4, seed=9)
@@ -168,6 +175,46 @@ def test_of_several_models_none_is_named_for_all(
         ("[grid]", "[samples]\ncount = 2\n[grid]", 'samples: key "ranges" is missing'),
         ("[grid]", "[samples]\ncuont = 2\n[grid]", 'samples: key "cuont" is unknown; did you'),
         ("[grid]", "[points]\nstate = 1\n[grid]", "allowed: tables, [[points]]"),
+        (
+            "[set]",
+            "seed = 5\n[[points]]\nseed = 1\n[set]",
+            "seed = 5 and [[points]] seed: give one of them",
+        ),
+        (
+            "job.iodepth = [1, 32]",
+            'state = ["new"]',
+            "state = 'filled' and [grid] state: give one of them",
+        ),
+        (
+            "job.iodepth = [1, 32]",
+            "flash.pages_per_block = [128]",
+            "[set] flash.pages_per_block = 128 and [grid] flash.pages_per_block: give one of them",
+        ),
+        (
+            "[grid]",
+            "[[points]]\nflash.pages_per_block = 128\n[grid]",
+            "[set] flash.pages_per_block = 128 and [[points]] flash.pages_per_block: give one",
+        ),
+        (
+            "job.iodepth = [1, 32]",
+            '"job.iodepth, job.bs" = [[1, "4k"]]',
+            "[job] bs = '4k' and [grid] job.bs: give one of them",
+        ),
+        (
+            "job.iodepth = [1, 32]",
+            'job.blocksize = ["8k"]',
+            "[job] bs = '4k' and [grid] job.blocksize: give one of them",
+        ),
+        (
+            "job.iodepth = [1, 32]",
+            "scale_divisor = [64]",
+            "scale = '1/128' and [grid] scale_divisor: give one of them",
+        ),
+        (
+            "flash.pages_per_block = 128",
+            "spare_ratio = 0.1\n[samples]\ncount = 2\nranges = { user_capacity_bytes = [1, 2] }",
+            "[set] spare_ratio = 0.1 and [samples.ranges] user_capacity_bytes: give one of them",
+        ),
     ],
 )
 def test_a_wrong_file_is_refused_by_name(
@@ -179,6 +226,14 @@ def test_a_wrong_file_is_refused_by_name(
     said = capsys.readouterr().err
     assert told in said
     assert said.startswith(f"drivelab: {file}: ")
+
+
+def test_a_seed_beside_those_of_the_grid_is_refused(tmp_path: Path) -> None:
+    """The grid's counted without a word."""
+    file = tmp_path / "s.toml"
+    file.write_text(f"seed = 5\n{SMALL}seed = [1]\n", encoding="utf-8")
+    with pytest.raises(RequestError, match=r"seed = 5 and \[grid\] seed: give one of them"):
+        sweep_file.read(file)
 
 
 def test_places_for_tables_are_checked_before_anything_runs(

@@ -39,6 +39,12 @@ def test_included_files_stand_where_they_are_named(tmp_path: Path) -> None:
     assert only(tmp_path, "[a]\ninclude shared.inc\nrw=read\n").job.block_sizes[0].bytes == 32 * KIB
 
 
+def test_a_byte_order_mark_is_no_part_of_a_job_file(tmp_path: Path) -> None:
+    (tmp_path / "more.inc").write_text("bs=16k\n", encoding="utf-8-sig")
+    job = only(tmp_path, "\ufeff[a]\ninclude more.inc\n")
+    assert (job.job.name, job.job.block_sizes[0].bytes) == ("a", 16 * KIB)
+
+
 def test_files_that_include_each_other_end(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="include each other"):
         read(tmp_path, "[a]\ninclude job.fio\n")

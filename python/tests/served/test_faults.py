@@ -48,6 +48,10 @@ def test_a_plan_is_its_seed_and_its_faults(tmp_path: Path) -> None:
     }
 
 
+def test_a_byte_order_mark_is_no_part_of_a_plan(tmp_path: Path) -> None:
+    assert plan(tmp_path, b"\xef\xbb\xbf" + PLAN.encode()) == plan(tmp_path, PLAN)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,8 @@ from served import wire
 from served.conftest import Serve
 from served.drive import ServedDrive
 from served.stamps import SECTOR, sector
+
+from drivelab.served import since, smart
 
 MIB = 1 << 20
 SEED = 5
@@ -30,6 +33,16 @@ DRIVES = {
         f"slc_cache.static_bytes={16 * MIB}",
         "ftl.map_cache_bytes=65536",
     ),
+}
+# Writes wait while their caches are folded: without pauses, those of others aren't.
+WAITING = {
+    "samsung-980-1tb": (
+        "flash.pages_per_block=48",
+        "flash.blocks_per_plane=300",
+        *DRIVES["intel-660p-1tb"][2:],
+        "ftl.host_memory_bytes=0",
+    ),
+    "intel-660p-1tb": (*DRIVES["intel-660p-1tb"], "slc_cache.when_full=wait"),
 }
 
 
@@ -66,6 +79,30 @@ def test_what_was_written_past_the_cache_survives_kill_9(serve: Serve, model: st
     assert wrong_pieces(drive, written, 2) == []
 
 
+@pytest.mark.parametrize("model", WAITING)
+def test_what_was_programmed_is_the_sum_of_its_purposes(
+    serve: Serve, tmp_path: Path, model: str
+) -> None:
+    """Of a full drive, and of what it did from a mark half of the way on."""
+    drive = serve(model, (*SMALL, *WAITING[model]))
+    mark = tmp_path / "mark.json"
+    connection = wire.Connection(drive.socket)
+    pieces = 400_000_000 // MIB
+    for piece in range(pieces):
+        assert connection.done(wire.WRITE, piece * MIB, MIB, bytes(MIB)) == b""
+        if piece == pieces // 2:
+            document = smart.document(drive.smart(), "my.drive", [])
+            mark.write_text(json.dumps(document), encoding="utf-8")
+    connection.done(wire.FLUSH, 0, 0)
+    connection.close()
+    now = smart.own(drive.smart())
+    spent = since.spent(since.read_mark(mark), now, mark)
+    for told in (now, spent):
+        parts = told["flash_program_bytes_for"]
+        assert sum(filter(None, parts.values())) == told["flash_program_bytes"]
+        assert parts["folding"] > CACHE_BYTES // 2
+
+
 def test_blocks_fail_beside_the_cache_until_the_drive_only_reads(
     serve: Serve, tmp_path: Path
 ) -> None:
@@ -85,15 +122,15 @@ def test_blocks_fail_beside_the_cache_until_the_drive_only_reads(
             break
         kept = (piece + 1) * MIB
     connection.close()
-    smart = drive.smart()
-    assert smart["read_only"]
-    assert (smart["spare_blocks"], smart["retired_blocks"]) == (0, smart["spare_blocks_new"])
+    facts = drive.smart()
+    assert facts["read_only"]
+    assert (facts["spare_blocks"], facts["retired_blocks"]) == (0, facts["spare_blocks_new"])
     assert kept > CACHE_BYTES // 2, "blocks of both modes have failed"
     drive.kill9()
     drive.check()
     drive.restart()
     # The last to fail may not have been told so before the power failed.
-    assert drive.smart()["retired_blocks"] >= smart["retired_blocks"] - 1
+    assert drive.smart()["retired_blocks"] >= facts["retired_blocks"] - 1
     assert wrong_pieces(drive, kept, 1) == []
 
 
