@@ -199,6 +199,30 @@ fn a_plan_that_the_drive_cannot_have_changes_nothing() {
         refused(&path, &read_error),
         "faults[0].offset_bytes = 262144: must be less than the drive's capacity, 262144 bytes"
     );
+    let long = plan(json!({ "kind": "lost-write", "offset_bytes": 4096, "length_bytes": 262_144 }));
+    assert_eq!(
+        refused(&path, &long),
+        "faults[0].length_bytes = 262144: must be at most 258048, what the drive's capacity of 262144 bytes has from \
+         offset_bytes = 4096 on"
+    );
+    for distance in [262_144, -262_144, 1_i64 << 40] {
+        let far = plan(json!({ "kind": "misdirected-write", "distance_bytes": distance }));
+        assert_eq!(
+            refused(&path, &far),
+            format!(
+                "faults[0].distance_bytes = {distance}: must be less than the drive's capacity, 262144 bytes, whatever \
+                 its sign"
+            )
+        );
+    }
+    let whole = json!([
+        { "kind": "lost-write", "offset_bytes": 4096, "length_bytes": 258_048, "at_command": 9 },
+        { "kind": "misdirected-write", "distance_bytes": -261_632, "at_command": 9 },
+    ]);
+    ImageDrive::power_on_with(&path, &plan_from_json(&json!({ "faults": whole })).unwrap())
+        .unwrap()
+        .power_off(&mut NoCommands)
+        .unwrap();
     let message = refused(&path, &plan(json!({ "kind": "program-failure", "block": 24 })));
     assert!(message.starts_with("faults[0].block = 24: must be one of the drive's 24 blocks"), "{message}");
     let spare = plan_from_json(&json!({ "spare_blocks": 1000, "faults": [] })).unwrap();

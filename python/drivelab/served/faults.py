@@ -106,7 +106,7 @@ KEYS = {
     ),
     "duration_ns": Key("how much longer the command takes", low=1, high=DURATION_NS_MAX),
     "distance_bytes": Key(
-        "how far from its place the data lands; default: drawn",
+        "how far from its place the data lands, less than the capacity; default: drawn",
         low=-COUNT_MAX,
         multiple_of=SECTOR_BYTES,
     ),
