@@ -111,7 +111,10 @@ KEYS = {
         multiple_of=SECTOR_BYTES,
     ),
     "new_bit_error_rate": _rate("wrong bits of a new block; default: 1e-7"),
-    "worn_bit_error_rate": _rate("wrong bits of a block after endurance_erases; default: 1e-4"),
+    "worn_bit_error_rate": _rate(
+        "wrong bits of a block after endurance_erases, at least new_bit_error_rate; default: 1e-4, "
+        "or as new"
+    ),
     "retention_hours": Key(
         "after which what was written has twice the errors; default: 8760",
         low=1e-6,
@@ -176,7 +179,8 @@ KINDS = {
     "erase-failure": Kind("an erase fails, and its block is retired", _FLASH),
     "read-error": Kind("a host read of these bytes fails with EIO", (*_COMMAND, *_RANGE)),
     "bit-errors": Kind(
-        "errors grow with erases, time and reads of a block; what can't be corrected fails",
+        "errors grow with erases, time and reads of a block; what can't be corrected fails; one at "
+        "a time",
         _BIT_ERRORS,
     ),
     "latency-spike": Kind(

@@ -150,6 +150,8 @@ def test_the_engine_allows_what_plans_allow() -> None:
                 table["probability"] = 0.5
             if name == "wear_exponent":
                 table["endurance_erases"] = 5
+            if name == "worn_bit_error_rate":
+                table["new_bit_error_rate"] = 0
             if name == "refresh_bits":
                 table["correctable_bits"] = 1000
             number = int if key.whole else float
