@@ -255,3 +255,9 @@ def test_a_part_may_lie_beside_the_model(tmp_path: Path) -> None:
     found = model.load(str(file))
     assert found.value("flash.program_ns") == 1000
     assert found.value("flash.endurance_cycles") is None, "nothing of the base's part is left"
+    copy = tmp_path / "flash/mine.toml"
+    copy.write_text(part.replace('"mine"', '"imft-34nm-mlc"', 1), encoding="utf-8")
+    with pytest.raises(RequestError) as refusal:
+        model.load(str(file))
+    said = 'part = "imft-34nm-mlc": must be "mine", the name of its file'
+    assert str(refusal.value) == f"{copy}: {said}", "the line of the copy has to change"

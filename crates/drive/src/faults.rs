@@ -1,6 +1,6 @@
 //! Faults of a drive: plan files, what a drive is told at run time, and what it says about its health.
 
-use drivelab_controller::faults::{Fault, FaultSheet, SectorRange};
+use drivelab_controller::faults::{Fault, FaultSheet};
 use drivelab_controller::{
     Device, FaultCounters, FaultPlan, PlanSheet, PowerCut, SECTOR_BYTES, Scheduled, SolidStateDrive,
     Unreadable,
@@ -62,18 +62,32 @@ impl Drive {
         flash!(self.engine_mut(), drive => drive.add_faults(plan), Err(NO_FLASH.to_owned()))
     }
 
-    /// Whether the ranges of a plan begin in the drive.
+    /// Whether the ranges of a plan lie in the drive, and writes can go so far astray.
     fn check_ranges(&self, plan: &FaultPlan) -> Result<(), String> {
-        let most = self.capacity_sectors() * SECTOR_BYTES;
-        let first = |range: &SectorRange| range.first * SECTOR_BYTES;
-        let outside = |(_, bytes): &(usize, u64)| *bytes >= most;
-        let ranges = plan.faults.iter().map(|fault| fault.range.as_ref().map_or(0, first));
-        match ranges.enumerate().find(outside) {
-            Some((index, bytes)) => Err(format!(
-                "faults[{index}].offset_bytes = {bytes}: must be less than the drive's capacity, {most} bytes"
-            )),
-            None => Ok(()),
+        let capacity = self.capacity_sectors() * SECTOR_BYTES;
+        for (index, fault) in plan.faults.iter().enumerate() {
+            let first = fault.range.map_or(0, |range| range.first * SECTOR_BYTES);
+            if first >= capacity {
+                return Err(format!(
+                    "faults[{index}].offset_bytes = {first}: must be less than the drive's capacity, {capacity} bytes"
+                ));
+            }
+            let most = capacity - first;
+            if let Some(length) = fault.sheet.length_bytes.filter(|&length| length > most) {
+                return Err(format!(
+                    "faults[{index}].length_bytes = {length}: must be at most {most}, what the drive's capacity of \
+                     {capacity} bytes has from offset_bytes = {first} on"
+                ));
+            }
+            let is_far = |distance: &i64| distance.unsigned_abs() >= capacity;
+            if let Some(distance) = fault.sheet.distance_bytes.filter(is_far) {
+                return Err(format!(
+                    "faults[{index}].distance_bytes = {distance}: must be less than the drive's capacity, {capacity} \
+                     bytes, whatever its sign"
+                ));
+            }
         }
+        Ok(())
     }
 
     /// No more faults happen. What has failed stays so.

@@ -196,12 +196,45 @@ fn a_flash_part_is_one_for_all_drives_that_have_it() {
         other,
         "a.toml: flash.part = \"other\": must be \"chip\", the flash part that lies under the model"
     );
+    let copy = [
+        Layer { text: part, origin: "flash/my-chip.toml" },
+        Layer { text: &drive.replace("\"chip\"", "\"my-chip\""), origin: "a.toml" },
+    ];
+    assert_eq!(
+        Model::parse_layers(&copy, &[]).unwrap_err().to_string(),
+        "flash/my-chip.toml: part = \"chip\": must be \"my-chip\", the name of its file"
+    );
     let bus = read(&part.replace("[flash]", "[link]\nbytes_per_s = 1\n[flash]"), drive, &[]).unwrap_err();
     assert_eq!(bus, "chip.toml: link.bytes_per_s = 1: is no property of a flash part");
     let alone = Model::parse(drive, "a.toml", &[]).unwrap_err().to_string();
     assert_eq!(alone, "a.toml: flash.part = \"chip\": names a flash part that was not laid under the model");
     let member = pair("[member.flash]\nprogram_ns = 450000\n", &[]).unwrap_err();
     assert!(member.contains("belongs to the flash part imft-50nm-mlc"), "{member}");
+}
+
+#[test]
+fn a_base_that_states_what_another_part_states_is_not_to_blame() {
+    let part = "part = \"new-chip\"\n[flash]\nread_ns = 60000\ntwo_plane = true";
+    let base = "name = \"old\"\ntitle = \"Old\"\n[flash]\npart = \"old-chip\"\ntwo_plane = false";
+    let read = |mine: &str, pairs: &[(&str, &str)]| {
+        let pairs: Vec<_> = pairs.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
+        let layers = [("flash/new-chip.toml", part), ("old.toml", base), ("mine.toml", mine)];
+        let layers = layers.map(|(origin, text)| Layer { text, origin });
+        Model::parse_layers(&layers, &pairs).unwrap_err().to_string()
+    };
+    let mine = "base = \"old\"\nname = \"mine\"\ntitle = \"Mine\"\n";
+    let other = "mine.toml: flash.part = \"new-chip\": must be a part that leaves out flash.two_plane, which old.toml \
+                 states (false); or choose a base that leaves flash.two_plane to its part";
+    assert_eq!(read(&format!("{mine}[flash]\npart = \"new-chip\""), &[]), other);
+    assert_eq!(read(mine, &[("flash.part", "new-chip")]), other, "as of the command line");
+    let base_alone = base.replace("part = \"old-chip\"\n", "");
+    let layers = [("flash/new-chip.toml", part), ("old.toml", base_alone.as_str())];
+    let layers = layers.map(|(origin, text)| Layer { text, origin });
+    let error = Model::parse_layers(&layers, &[]).unwrap_err().to_string();
+    assert!(
+        error.starts_with("old.toml: flash.part = \"new-chip\": must be a part that leaves out"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::small::{Host, SECTOR, commands, read_all, run, sectors, texts};
-use drivelab_controller::faults::CutPhase;
+use drivelab_controller::faults::{CutPhase, FaultKind};
 use drivelab_controller::{Command, Completion, Effects, FaultPlan, Op, Outcome, PowerCut};
 use drivelab_drive::Drive;
 use drivelab_drive::faults::plan_from_json;
@@ -199,6 +199,30 @@ fn a_plan_that_the_drive_cannot_have_changes_nothing() {
         refused(&path, &read_error),
         "faults[0].offset_bytes = 262144: must be less than the drive's capacity, 262144 bytes"
     );
+    let long = plan(json!({ "kind": "lost-write", "offset_bytes": 4096, "length_bytes": 262_144 }));
+    assert_eq!(
+        refused(&path, &long),
+        "faults[0].length_bytes = 262144: must be at most 258048, what the drive's capacity of 262144 bytes has from \
+         offset_bytes = 4096 on"
+    );
+    for distance in [262_144, -262_144, 1_i64 << 40] {
+        let far = plan(json!({ "kind": "misdirected-write", "distance_bytes": distance }));
+        assert_eq!(
+            refused(&path, &far),
+            format!(
+                "faults[0].distance_bytes = {distance}: must be less than the drive's capacity, 262144 bytes, whatever \
+                 its sign"
+            )
+        );
+    }
+    let whole = json!([
+        { "kind": "lost-write", "offset_bytes": 4096, "length_bytes": 258_048, "at_command": 9 },
+        { "kind": "misdirected-write", "distance_bytes": -261_632, "at_command": 9 },
+    ]);
+    ImageDrive::power_on_with(&path, &plan_from_json(&json!({ "faults": whole })).unwrap())
+        .unwrap()
+        .power_off(&mut NoCommands)
+        .unwrap();
     let message = refused(&path, &plan(json!({ "kind": "program-failure", "block": 24 })));
     assert!(message.starts_with("faults[0].block = 24: must be one of the drive's 24 blocks"), "{message}");
     let spare = plan_from_json(&json!({ "spare_blocks": 1000, "faults": [] })).unwrap();
@@ -306,6 +330,54 @@ fn a_lost_sector_fails_its_own_read_only_also_after_a_power_cycle() {
     assert_eq!(run(&mut drive, host, Command::new(12, Op::Read, 1, 1)), sectors(1, 1, 9));
     run(&mut drive, host, Command::new(13, Op::Write, 0, 8));
     assert_eq!(run(&mut drive, host, Command::new(14, Op::Read, 0, 8)), sectors(0, 8, 13));
+}
+
+#[test]
+fn reads_that_failed_by_wrong_bits_are_what_bit_errors_have_done() {
+    let (_folder, path) = image(&[]);
+    let faults = plan_from_json(&json!({ "faults": [
+        { "kind": "read-error", "at_command": 3 },
+        { "kind": "bit-errors", "new_bit_error_rate": 0.01, "read_retries": 0 },
+    ] }))
+    .unwrap();
+    let mut drive = ImageDrive::power_on_with(&path, &faults).unwrap();
+    let host = &mut Host::default();
+    run(&mut drive, host, Command::new(5, Op::Write, 0, 16));
+    run(&mut drive, host, Command::new(6, Op::Flush, 0, 0));
+    for (tag, lba) in [(7, 0), (8, 64), (9, 0), (10, 0)] {
+        attempt(&mut drive, host, Command::new(tag, Op::Read, lba, 16)).unwrap();
+    }
+    let listed = drive.drive().faults();
+    assert_eq!((&listed[0]["happened"], &listed[1]["happened"]), (&json!(1), &json!(2)));
+    assert_eq!(drive.facts()["read_errors"], 3, "a read that two faults fail is one");
+}
+
+#[test]
+fn bit_errors_are_given_once_and_grow_with_wear() {
+    let refused = |faults: Value| plan_from_json(&json!({ "faults": faults })).unwrap_err();
+    assert_eq!(
+        refused(json!([{ "kind": "bit-errors" }, { "kind": "lying-flush" }, { "kind": "bit-errors" }])),
+        "faults[2].kind = bit-errors: must be the only one, and faults[0] is another"
+    );
+    let shrinking = json!({ "kind": "bit-errors", "new_bit_error_rate": 0.1, "worn_bit_error_rate": 0.01 });
+    assert_eq!(
+        refused(json!([shrinking])),
+        "faults[0].worn_bit_error_rate = 0.01: must be at least new_bit_error_rate = 0.1"
+    );
+    let (_folder, path) = image(&[]);
+    // Of worn blocks nothing is said: what is usual of them would be fewer.
+    let first = plan(json!({ "kind": "bit-errors", "new_bit_error_rate": 0.1 }));
+    let FaultKind::BitErrors(bits) = first.faults[0].kind else { panic!() };
+    assert_eq!((bits.native.new_rate, bits.native.worn_rate), (0.1, 0.1));
+    let mut drive = ImageDrive::power_on_with(&path, &first).unwrap();
+    let second = plan(json!({ "kind": "bit-errors" }));
+    assert_eq!(
+        drive.add_faults(&second).unwrap_err(),
+        "faults[0].kind = bit-errors: must be the only one, and another is in force until faults are cleared"
+    );
+    assert_eq!(drive.drive().faults().as_array().map(Vec::len), Some(1));
+    drive.clear_faults();
+    drive.add_faults(&second).unwrap();
 }
 
 #[test]

@@ -161,6 +161,10 @@ fn what_a_drive_cannot_do_is_refused_in_one_line() {
             json!({ "command": "fault", "fault": { "kind": "lost-write", "offset_bytes": 1 << 20 } }),
             "offset_bytes = 1048576: must be less than the drive's capacity, 262144 bytes",
         ),
+        (
+            json!({ "command": "fault", "fault": { "kind": "misdirected-write", "distance_bytes": -(1 << 20) } }),
+            "distance_bytes = -1048576: must be less than the drive's capacity, 262144 bytes",
+        ),
         (json!({ "command": "fault-plan", "plan": { "sed": 1 } }), "unknown field `sed`"),
         (
             json!({ "command": "fault-plan", "plan": { "spare_blocks": 999 } }),

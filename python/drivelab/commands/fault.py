@@ -40,13 +40,15 @@ def fault(
     json: arguments.Json = False,
 ) -> None:
     """Inject a fault into a drive that is being served; list or clear those that wait."""
+    plan = None
     if plan_file is not None:
         if kind != fault_request.LIST or words:
             raise RequestError(f'--plan "{plan_file}" and "{kind}": give one of them')
-        request = fault_request.of_plan(plan_file)
+        plan = faults.read_plan(plan_file, "--plan")
+        request = fault_request.of_plan(plan)
     else:
         request = fault_request.of_words(kind, words or [])
-    answer = fault_request.send(target, request)
+    answer = fault_request.send(target, request, plan)
     if json:
         printing.document(answer)
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,9 @@ POWER_CUT = "power-cut"
 Request = dict[str, Any]
 
 
-def of_plan(path: Path, option: str = "--plan") -> Request:
-    """All faults of a plan file, with its seed; raises RequestError."""
-    return {"command": "fault-plan", "plan": faults.read_plan(path, option).record()}
+def of_plan(plan: faults.Plan) -> Request:
+    """All faults of a plan, with its seed."""
+    return {"command": "fault-plan", "plan": plan.record()}
 
 
 def of_words(kind: str, words: Sequence[str]) -> Request:
@@ -46,14 +47,16 @@ def of_words(kind: str, words: Sequence[str]) -> Request:
     return {"command": "fault", "fault": table}
 
 
-def send(target: Path, request: Request) -> dict[str, Any]:
-    """The answer of the drive whose image or socket this is.
+def send(target: Path, request: Request, plan: faults.Plan | None = None) -> dict[str, Any]:
+    """The answer of the drive whose image or socket this is to a request, that of a plan or
+    another.
 
     Raises RequestError for one that isn't being served, and for what it refuses, WorkError if it
     went away; a drive whose power was to be cut may do so.
     """
     try:
-        return control.ask(control.place_of(target), request)
+        with nullcontext() if plan is None else plan.refusals(target):
+            return control.ask(control.place_of(target), request)
     except control.NotServedError as error:
         raise RequestError(
             f'IMAGE "{target}": is not being served ({error}); faults are for drives at work: '

@@ -7,8 +7,10 @@ what is allowed; nothing is ignored.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,10 @@ BLOCKS_MAX = 2**32 - 1
 DURATION_NS_MAX = 3_600 * 10**9
 TRIGGERS = ("at_operation", "at_command", "probability")
 PLAN_KEYS = ("seed", "spare_blocks", "fault")
+_PLACE = re.compile(r"faults\[(?P<index>\d+)\]\.|(?=spare_blocks = |faults: )")
+"""How the engine begins what it says of a plan."""
+_INNER = re.compile(r"faults\[(?P<index>\d+)\]")
+"""How it names another fault of the plan."""
 
 
 @dataclass(frozen=True)
@@ -107,12 +113,15 @@ KEYS = {
     ),
     "duration_ns": Key("how much longer the command takes", low=1, high=DURATION_NS_MAX),
     "distance_bytes": Key(
-        "how far from its place the data lands; default: drawn",
+        "how far from its place the data lands, less than the capacity; default: drawn",
         low=-COUNT_MAX,
         multiple_of=SECTOR_BYTES,
     ),
     "new_bit_error_rate": _rate("wrong bits of a new block; default: 1e-7"),
-    "worn_bit_error_rate": _rate("wrong bits of a block after endurance_erases; default: 1e-4"),
+    "worn_bit_error_rate": _rate(
+        "wrong bits of a block after endurance_erases, at least new_bit_error_rate; default: 1e-4, "
+        "or as new"
+    ),
     "retention_hours": Key(
         "after which what was written has twice the errors; default: 8760",
         low=1e-6,
@@ -177,7 +186,8 @@ KINDS = {
     "erase-failure": Kind("an erase fails, and its block is retired", _FLASH),
     "read-error": Kind("a host read of these bytes fails with EIO", (*_COMMAND, *_RANGE)),
     "bit-errors": Kind(
-        "errors grow with erases, time and reads of a block; what can't be corrected fails",
+        "errors grow with erases, time and reads of a block; what can't be corrected fails; one at "
+        "a time",
         _BIT_ERRORS,
     ),
     "latency-spike": Kind(
@@ -216,11 +226,32 @@ class Plan:
     faults: tuple[Fault, ...]
     spare_blocks: int | None = None
     """The drive is read-only when so many blocks are retired; None: as its flash has."""
+    origin: str = "plan"
+    """Its file, as messages name it."""
 
     def record(self) -> dict[str, Any]:
         """As the engine reads it."""
         own = {} if self.spare_blocks is None else {"spare_blocks": self.spare_blocks}
         return {"seed": self.seed, **own, "faults": list(self.faults)}
+
+    @contextmanager
+    def refusals(self, asked: str | Path) -> Iterator[None]:
+        """The engine names a fault by its place in the record, behind the name of what it was
+        `asked` for; whoever wrote the file reads file, number and kind of the fault."""
+        try:
+            yield
+        except RequestError as error:
+            told = str(error).removeprefix(f"{asked}: ")
+            found = _PLACE.match(told)
+            if not found:
+                raise
+            place = ""
+            if found["index"]:
+                number = int(found["index"])
+                place = f"fault {number + 1} ({self.faults[number]['kind']}): "
+            told = told[found.end() :]
+            told = _INNER.sub(lambda other: f"fault {int(other['index']) + 1}", told)
+            raise RequestError(f"{self.origin}: {place}{told}", error.key) from None
 
 
 def read_plan(path: Path, option: str = "--faults") -> Plan:
@@ -261,8 +292,9 @@ def parse_plan(document: Mapping[str, Any], origin: str) -> Plan:
     if len(tables) > FAULTS_MAX:
         raise RequestError(f"{origin}: {len(tables)} faults; at most {FAULTS_MAX}")
     faults = (parse(table, f"{origin}: fault {i + 1}") for i, table in enumerate(tables))
-    plan = Plan(document.get("seed", 1), tuple(faults), document.get("spare_blocks"))
-    image.check_faults(plan.record(), origin)
+    plan = Plan(document.get("seed", 1), tuple(faults), document.get("spare_blocks"), origin)
+    with plan.refusals(origin):
+        image.check_faults(plan.record(), origin)
     return plan
 
 

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -82,8 +82,12 @@ def serve(request: Request, ready: Ready) -> dict[str, Any]:
     failed: list[BaseException] = []
 
     def work() -> None:
+        plan = request.faults
         try:
-            with image.engine_errors():
+            with (
+                nullcontext() if plan is None else plan.refusals(request.image),
+                image.engine_errors(),
+            ):
                 text = image.engine.serve_image(
                     str(request.image),
                     STDIO if request.address is None else request.address.text,

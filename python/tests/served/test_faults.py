@@ -105,6 +105,42 @@ def test_a_wrong_plan_is_refused_with_what_is_allowed(
     assert "\n" not in str(refusal.value)
 
 
+def test_what_the_engine_says_of_a_plan_names_its_file_and_counts_as_the_file_does(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "plan.toml"
+    for text, said in (
+        (
+            '[[fault]]\nkind = "bit-errors"\nnew_bit_error_rate = 0.1\nworn_bit_error_rate = 0.01',
+            "fault 1 (bit-errors): worn_bit_error_rate = 0.01: "
+            "must be at least new_bit_error_rate = 0.1",
+        ),
+        (
+            '[[fault]]\nkind = "read-only"\n' + 2 * '[[fault]]\nkind = "bit-errors"\n',
+            "fault 3 (bit-errors): kind = bit-errors: must be the only one, and fault 2 is another",
+        ),
+    ):
+        with pytest.raises(RequestError) as refusal:
+            plan(tmp_path, text)
+        assert str(refusal.value) == f"{path}: {said}"
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ("my.drive: faults[1].block = 9: must be one", "p.toml: fault 2 (program-failure): block"),
+        ("faults[0].at_operation = 5: must be more", "p.toml: fault 1 (power-cut): at_operation"),
+        ("my.drive: spare_blocks = 9: must be", "p.toml: spare_blocks = 9: must be"),
+        ("my.drive: in use by process 5", "my.drive: in use by process 5"),
+    ],
+)
+def test_what_a_drive_says_of_a_plan_does_so_too(told: str, said: str) -> None:
+    found = faults.Plan(1, ({"kind": "power-cut"}, {"kind": "program-failure"}), origin="p.toml")
+    with pytest.raises(RequestError) as refusal, found.refusals("my.drive"):
+        raise RequestError(told)
+    assert str(refusal.value).startswith(said)
+
+
 def test_a_plan_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match="can't read it"):
         faults.read_plan(tmp_path / "none.toml")
@@ -154,6 +190,8 @@ def test_the_engine_allows_what_plans_allow() -> None:
                 table["probability"] = 0.5
             if name == "wear_exponent":
                 table["endurance_erases"] = 5
+            if name == "worn_bit_error_rate":
+                table["new_bit_error_rate"] = 0
             if name == "refresh_bits":
                 table["correctable_bits"] = 1000
             number = int if key.whole else float

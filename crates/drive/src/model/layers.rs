@@ -160,6 +160,16 @@ impl Model {
         if let Some(part) = &self.part
             && let Some(key) = part.keys.iter().find(|key| read.values.contains_key(*key))
         {
+            let stated = if read.values.contains_key(FLASH_PART) { &read } else { &*self };
+            if !part.is_meant_by(stated.text(FLASH_PART)) {
+                // The part was named above this layer, which was written for another: who named it can change that.
+                let allowed = format!(
+                    "must be a part that leaves out {key}, which {} states ({}); or choose a base that leaves {key} to \
+                     its part",
+                    read.origin, read.values[key].value
+                );
+                return Err(self.bad(FLASH_PART, &format!("{:?}", part.name), &allowed));
+            }
             let allowed = format!(
                 "belongs to the flash part {} ({}), which drives share; `--set` can change it",
                 part.name, part.origin
@@ -200,6 +210,14 @@ impl Model {
         let named = self.text(FLASH_PART);
         if named == laid {
             return Ok(());
+        }
+        if let Some(part) = self.part.as_ref().filter(|part| part.is_meant_by(named)) {
+            return Err(ModelError::Value {
+                origin: part.origin.clone(),
+                key: PART.to_owned(),
+                value: format!("{laid:?}"),
+                allowed: format!("must be {named:?}, the name of its file"),
+            });
         }
         let allowed = if laid.is_empty() {
             "names a flash part that was not laid under the model".to_owned()

@@ -14,6 +14,7 @@ mod layers;
 mod texts;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -68,6 +69,13 @@ struct Part {
     origin: String,
     /// What it says, and nobody above it may.
     keys: Vec<&'static str>,
+}
+
+impl Part {
+    /// Whether a drive that names its part so means this one: by its own name, or by that of its file.
+    fn is_meant_by(&self, named: &str) -> bool {
+        self.name == named || Path::new(&self.origin).file_stem().is_some_and(|stem| stem == named)
+    }
 }
 
 impl Model {

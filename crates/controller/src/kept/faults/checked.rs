@@ -91,6 +91,12 @@ impl TryFrom<PlanSheet> for FaultPlan {
             let allowed = format!("must be at most {FAULTS_MAX} faults");
             return Err(FaultError::new("faults", sheet.faults.len(), allowed));
         }
+        let is_bit_errors = |(_, fault): &(usize, &FaultSheet)| fault.kind == KindWord::BitErrors;
+        let mut bit_errors = sheet.faults.iter().enumerate().filter(is_bit_errors);
+        if let (Some((first, _)), Some((second, _))) = (bit_errors.next(), bit_errors.next()) {
+            let allowed = format!("must be the only one, and faults[{first}] is another");
+            return Err(FaultError::new(&format!("faults[{second}].kind"), "bit-errors", allowed));
+        }
         let mut faults = Vec::new();
         for (index, fault) in sheet.faults.into_iter().enumerate() {
             let placed =
@@ -221,11 +227,15 @@ impl FaultSheet {
         let correctable_bits =
             within("correctable_bits", self.correctable_bits, fallback.correctable_bits, (0, 1000), " bits")?;
         let hours = within("retention_hours", self.retention_hours, 8760.0, (1e-6, 1e7), " hours")?;
-        let cell = CellErrors {
-            wear: self.wear(2.0)?,
-            new_rate: rate("new_bit_error_rate", self.new_bit_error_rate, fallback.native.new_rate)?,
-            worn_rate: rate("worn_bit_error_rate", self.worn_bit_error_rate, fallback.native.worn_rate)?,
-        };
+        let new_rate = rate("new_bit_error_rate", self.new_bit_error_rate, fallback.native.new_rate)?;
+        // Whoever only says how many bits of new blocks are wrong wants no fewer of worn ones.
+        let worn_fallback = fallback.native.worn_rate.max(new_rate);
+        let worn_rate = rate("worn_bit_error_rate", self.worn_bit_error_rate, worn_fallback)?;
+        if worn_rate < new_rate {
+            let allowed = format!("must be at least new_bit_error_rate = {new_rate}");
+            return Err(FaultError::new("worn_bit_error_rate", worn_rate, allowed));
+        }
+        let cell = CellErrors { wear: self.wear(2.0)?, new_rate, worn_rate };
         Ok(BitErrors {
             native: cell,
             slc: cell,

@@ -175,6 +175,13 @@ impl Faults {
         self.torn.contains(&slot)
     }
 
+    /// A read has failed by lost sectors: it counts for the fault that makes bits go wrong.
+    fn note_lost_read(&mut self) {
+        if let Some(rule) = self.rules.iter_mut().find(|rule| rule.fault.sheet.kind == KindWord::BitErrors) {
+            rule.fired += 1;
+        }
+    }
+
     /// From which wrong bits are drawn: they stay what they are when plans come and go.
     fn bits_seed(&self) -> u64 {
         if self.own.bits.is_some() { self.own.seed } else { self.seed }

@@ -5,8 +5,8 @@ use drivelab_sim::Nanos;
 
 use super::aging::Aging;
 use super::{
-    BitErrors, FaultCounters, FaultKind, FaultPlan, FaultSheet, Faults, OWN_ERASES, OwnErrors, PowerCut,
-    Rule, Trigger,
+    BitErrors, Fault, FaultCounters, FaultKind, FaultPlan, FaultSheet, Faults, KindWord, OWN_ERASES,
+    OwnErrors, PowerCut, Rule, Trigger,
 };
 use crate::command::Unreadable;
 use crate::drive::{Scheduled, SolidStateDrive};
@@ -36,6 +36,16 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// As [`Self::set_faults`].
     pub fn add_faults(&mut self, plan: &FaultPlan) -> Result<(), String> {
         self.check_plan(plan)?;
+        let bit_errors = |fault: &Fault| fault.sheet.kind == KindWord::BitErrors;
+        if let Some(index) = plan.faults.iter().position(bit_errors)
+            && self
+                .faults
+                .as_ref()
+                .is_some_and(|faults| faults.rules.iter().any(|rule| bit_errors(&rule.fault)))
+        {
+            let allowed = "must be the only one, and another is in force until faults are cleared";
+            return Err(format!("faults[{index}].kind = bit-errors: {allowed}"));
+        }
         let fired: Vec<u64> = self.faults().into_iter().map(|(_, fired)| fired).collect();
         let faults = self.have_faults();
         if faults.rules.is_empty() {
@@ -193,7 +203,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         self.note_wear();
     }
 
-    /// The plan's faults, and how often each has happened.
+    /// The plan's faults, and how often each has happened; of bit errors, how many reads have failed by lost sectors.
     #[must_use]
     pub fn faults(&self) -> Vec<(FaultSheet, u64)> {
         let Some(faults) = &self.faults else { return Vec::new() };

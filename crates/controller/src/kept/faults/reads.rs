@@ -11,6 +11,7 @@ use drivelab_sim::Nanos;
 use super::aging::{Found, Place};
 use super::marks_of;
 use crate::buffer::EntryState;
+use crate::command::Outcome;
 use crate::drive::{Scheduled, SolidStateDrive};
 use crate::flash::FlashWait;
 
@@ -152,6 +153,13 @@ impl<M: Scheduled> SolidStateDrive<M> {
             let (unit, first) = self.unit_of(at);
             let count = u64::from(self.sectors_per_unit - first).min(end - at) as u32;
             let UnitRead { lost, sensed } = self.lost_of(Lpn(unit), (first, count), now);
+            // A read that has failed already, by whatever fault, isn't counted again.
+            if !lost.is_empty()
+                && self.slots[slot as usize].outcome != Outcome::Uncorrectable
+                && let Some(faults) = &mut self.faults
+            {
+                faults.note_lost_read();
+            }
             for (sector, count) in lost {
                 self.fail_sectors(slot, ((at - command_lba) as u32 + sector - first, count));
             }
