@@ -1,0 +1,71 @@
+"""What a job asks for in vain is told: by the drive that it runs on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import drivelab as dl
+from drivelab import cli
+
+JOB = "[t]\nrw=randtrim\nbs=4k\nio_size=64k\nnvme_queue_class=high\nwrite_hint=short\n"
+
+
+def words_of(job_file: Path, text: str, model: str, *settings: str) -> list[str]:
+    """A command that runs a job on a small version of a drive."""
+    job_file.write_text(text, encoding="utf-8")
+    sets = [word for setting in settings for word in ("--set", setting)]
+    return ["run", str(job_file), "--drive", model, "--scale", "1/64", *sets]
+
+
+def own_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    """What its document says beyond fio's."""
+    assert cli.run([*words, "--json"]) == 0
+    own: dict[str, Any] = json.loads(capsys.readouterr().out)["drivelab"]
+    return own
+
+
+@pytest.mark.parametrize(
+    ("model", "settings", "vain"),
+    [
+        ("intel-x25-m-g1-80gb", [], {"rw", "nvme_queue_class", "write_hint"}),
+        ("samsung-pm9a3-960gb", [], {"nvme_queue_class", "write_hint"}),
+        (
+            "samsung-pm9a3-960gb",
+            ["nvme.arbitration=weighted-round-robin", "ftl.placement=hint"],
+            set(),
+        ),
+    ],
+)
+def test_options_that_this_drive_does_nothing_with_are_listed(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    model: str,
+    settings: list[str],
+    vain: set[str],
+) -> None:
+    words = words_of(tmp_path / "job.fio", JOB, model, *settings)
+    assert set(own_of(words, capsys)["ignored_options"]) == vain
+
+
+def test_a_script_is_told_too() -> None:
+    drive = dl.Drive("ocz-vertex-120gb", scale="1/64")
+    [note] = [note for note in drive.run(dl.Job(rw="trim", io_size="1m")).notes if "rw" in note]
+    assert note == "option rw has no effect: ocz-vertex-120gb ignores TRIM: trim frees nothing"
+
+
+def test_writes_that_a_drive_refuses_are_in_no_rate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    worn = ("flash.bit_errors=true", "flash.erase_failure_rate=1.0", "flash.initial_cycles=5000")
+    text = "[w]\nrw=randwrite\nbs=4k\niodepth=32\nio_size=40m\nnorandommap\n"
+    words = words_of(tmp_path / "job.fio", text, "intel-x25-m-g2-80gb", *worn)
+    words += ["--state", "tortured"]
+    assert own_of(words, capsys)["refused_commands"] == 10_240
+    assert cli.run(words) == 0
+    shown = capsys.readouterr().out
+    assert "10240 commands were refused or failed: the drive only reads" in shown
+    assert not [line for line in shown.splitlines() if line.startswith("w ")], "no rate"
