@@ -23,7 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from drivelab.counters import spent, write_amplification
+from drivelab.counters import erase_count, spent, write_amplification
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.errors import RequestError
 from drivelab.procedures import small_version, steady_writes
@@ -45,6 +45,8 @@ WARM_UP_ERASES = 1
 """Mean erases of a block before the rate of erases is that of the years to come."""
 MOST_ERASES = 8
 """Times the rated erases after which the test gives up."""
+MAP_ERASES_NOTED = 0.1
+"""Least share of the map in the erases that is worth a word."""
 DAYS = 5 * 365
 """Of the rating in drive writes a day: five years."""
 TB = 10**12
@@ -118,7 +120,7 @@ class Endurance(Procedure):
             charts=(
                 Chart("rounds", "Read retries by bytes written", "lines", "tbw", "read_retries"),
             ),
-            notes=_notes(small, target, erases, factor, filled, ended),
+            notes=_notes(small, target, erases, factor, filled, ended, used),
         )
 
     def _rounds(
@@ -258,6 +260,7 @@ def _notes(
     factor: float,
     filled: dict[str, float],
     ended: dict[str, float],
+    used: dict[str, float],
 ) -> tuple[str, ...]:
     divisor = round(target.capacity_bytes / small.capacity_bytes)
     part = "the drive itself" if divisor == 1 else f"1/{divisor} of the drive"
@@ -267,6 +270,14 @@ def _notes(
         "data are read minutes after they were written: what a shelf adds is in `retention`",
         *small_version.notes(target, SMALL),
     ]
+    if small.capacity_bytes < target.capacity_bytes:
+        found += [f"at its scale: {remark}" for remark in small.scale_remarks]
+    of_map, erased = used.get("erases_map", 0), erase_count(used)
+    if erased and of_map > MAP_ERASES_NOTED * erased:
+        found.append(
+            f"{100 * of_map / erased:.0f} % of the erases were of the map's own blocks, whose bits "
+            "don't go wrong here; rated erases are the mean of all, and blocks of data had fewer"
+        )
     if before := target.parameter(INITIAL) or 0:
         counted = (small.parameter(INITIAL) or 0) * factor
         found.append(

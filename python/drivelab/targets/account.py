@@ -62,6 +62,11 @@ class AccountedTarget:
         return self.drive.original
 
     @property
+    def scale_remarks(self) -> tuple[str, ...]:
+        """What a small version has to say of itself."""
+        return self.drive.scale_remarks
+
+    @property
     def queue_depth(self) -> int:
         """Commands that the drive accepts at once."""
         return self.drive.queue_depth

@@ -62,6 +62,11 @@ class EngineTarget:
         )
 
     @property
+    def scale_remarks(self) -> tuple[str, ...]:
+        """What a small version has to say of itself."""
+        return tuple(self._model.scale_remarks)
+
+    @property
     def queue_depth(self) -> int:
         """Commands that the drive accepts at once."""
         return self._model.queue_depth

@@ -35,6 +35,10 @@ class Target(Protocol):
         """The drive that this is, or is a small version of; None where there is no model."""
 
     @property
+    def scale_remarks(self) -> tuple[str, ...]:
+        """What a small version has to say of itself; nothing of others."""
+
+    @property
     def queue_depth(self) -> int:
         """Commands that the drive accepts at once."""
 

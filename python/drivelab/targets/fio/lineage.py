@@ -64,6 +64,11 @@ class Lineage:
         """There is no model of a real drive."""
 
     @property
+    def scale_remarks(self) -> tuple[str, ...]:
+        """A real drive is whole."""
+        return ()
+
+    @property
     def queue_depth(self) -> int:
         """Commands at once."""
         return self._drive.queue_depth
