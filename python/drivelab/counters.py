@@ -116,7 +116,7 @@ def refused_note(used: Mapping[str, Any]) -> str | None:
         return None
     commands = "1 command was" if count == 1 else f"{count} commands were"
     return (
-        f"{commands} refused or failed: the drive only reads any more, because too few blocks are "
+        f"{commands} refused or failed: the drive only reads any more, as when too few blocks are "
         "left that work; no rate and no latency has them"
     )
 

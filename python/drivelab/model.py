@@ -111,7 +111,7 @@ class Model:
         """Whether TRIM has an effect: not on hard disks, nor where firmware or driver drop it."""
         if self.is_disk:
             return False
-        keys = ("ftl.trim_supported", "array.pass_trim")
+        keys = ("ftl.trim_supported", "member.ftl.trim_supported", "array.pass_trim")
         return all(self.value(key) is not False for key in keys)
 
     def value(self, key: str) -> Any:
@@ -207,7 +207,10 @@ def _idle_remarks(stated: Iterable[dict[str, Any]]) -> list[str]:
         keys = [place + key for key in OF_ERRORS]
         idle = [key for key in keys if key in found and not found[key]["default"]]
         if idle and switch is not None and switch["default"]:
-            remarks.append(f"{', '.join(idle)}: without effect; needs {place}{ERRORS} = true")
+            remarks.append(
+                f"{', '.join(idle)}: without effect; needs {place}{ERRORS} = true, which "
+                "tests of endurance and retention set themselves"
+            )
     return remarks
 
 

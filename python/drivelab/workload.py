@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 READ, WRITE, FLUSH, TRIM = 0, 1, 2, 3
 """Request kinds in the arrays of `Requests`."""
+OUTCOMES = ("done", "uncorrectable", "refused", "failed")
+"""How requests end, by the engine's number of it: the last two moved nothing."""
 
 PERCENTILES = (
     1.0,

@@ -126,6 +126,14 @@ fn a_flush_at_the_end_comes_when_all_else_is_done_and_counts_as_time() {
     go(&mut paced, vec![job.clone()]);
     let ops: Vec<_> = paced.commands().iter().map(|(_, command)| command.op).collect();
     assert_eq!(ops, [Op::Write, Op::Write, Op::Write, Op::Flush]);
+    assert_eq!(paced.commands().last().unwrap().0, 1_000_000, "when its time is over, not before");
+    // The last of several writes and flushes is a flush already.
+    (job.flush_every_writes, job.runtime_ns) = (1, Some(500_000));
+    let mut flushed = Server::new(SECTORS, 32, 2, 100).remembering();
+    go(&mut flushed, vec![job.clone()]);
+    let ops: Vec<_> = flushed.commands().iter().map(|(_, command)| command.op).collect();
+    assert_eq!(ops, [Op::Write, Op::Flush, Op::Write, Op::Flush]);
+    job.flush_every_writes = 0;
     (job.rate_iops, job.runtime_ns) = (None, Some(1000));
     let mut timed = Server::new(SECTORS, 32, 2, 100).remembering();
     go(&mut timed, vec![job]);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from drivelab.fio import units
@@ -103,6 +104,15 @@ def range_sizes(smallest: int, largest: int) -> tuple[BlockSize, ...]:
     if beyond := largest % smallest:
         sizes.append(BlockSize(bytes=largest, weight=float(beyond)))
     return tuple(sizes)
+
+
+def smallest(reader: Section) -> int:
+    """Bytes of the smallest block of a job, of any direction."""
+    for name, read in (("bssplit", bssplit), ("bsrange", bsrange), ("bs", bs)):
+        if reader.has(name):
+            found = reader.value(name, partial(read, reader), {})
+            return int(min(size.bytes for sizes in found.values() for size in sizes))
+    return DEFAULT_SIZES[0].bytes
 
 
 def _split_sizes(reader: Section, text: str) -> tuple[BlockSize, ...]:

@@ -33,6 +33,14 @@ def without_effect(model: Model, jobs: Iterable[Job]) -> dict[str, str]:
             and model.value("nvme.arbitration") != "weighted-round-robin"
         ):
             found["nvme_queue_class"] = f"{model.name} fetches from its queues in turn"
-        if job.write_hint and model.value("ftl.placement") != "hint":
-            found["write_hint"] = f"{model.name} places no data by hints (ftl.placement)"
+        if job.write_hint:
+            by_hint = [p for p in ("", "member.") if model.value(f"{p}ftl.placement") == "hint"]
+            streams = [model.value(f"{place}ftl.hint_streams") for place in by_hint]
+            if not streams:
+                found["write_hint"] = f"{model.name} places no data by hints (ftl.placement)"
+            elif job.write_hint >= streams[0]:
+                found["write_hint"] = (
+                    f"{job.write_hint} counts as none: {model.name} has streams for hints below "
+                    f"{streams[0]} (ftl.hint_streams)"
+                )
     return found

@@ -154,7 +154,8 @@ def _run(
 
 def _endless(job: Job, limit_ns: int) -> Job:
     """The job as it runs until it is steady: one without an end of its own has the limit."""
-    if job.runtime_ns is not None or job.io_bytes is not None or job.loops > 1:
+    ends = (job.runtime_ns, job.io_bytes, job.io_requests)
+    if any(end is not None for end in ends) or job.loops > 1:
         return job
     return job.model_copy(update={"time_based": True, "runtime_ns": limit_ns})
 

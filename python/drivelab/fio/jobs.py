@@ -18,6 +18,7 @@ from drivelab.fio import buffers, logs, steady, units
 from drivelab.fio.block_sizes import DEFAULT_SIZES
 from drivelab.fio.options import ALIASES, IGNORED, INSTEAD, ONLY, OPPOSITES
 from drivelab.fio.readers import READERS, one_of
+from drivelab.fio.regions import OFFSETS, SIZES
 from drivelab.fio.sections import Option, Section, read_sections
 from drivelab.quantities import SECTOR_BYTES, derive_seed
 from drivelab.workload import RANDOM_BYTES, DataPattern, Job
@@ -281,26 +282,31 @@ class _SectionReader:
         if span == 0:
             raise self._empty_region()
         if offset + span > self.capacity_bytes:
-            sizes, offsets = ("size", "filesize"), ("offset", "offset_increment")
             beyond = offset >= self.capacity_bytes
-            names = (*offsets, *sizes) if beyond else (*sizes, *offsets)
-            places = [self._options[name].origin for name in names if self.has(name)]
+            given = self._given((*OFFSETS, *SIZES) if beyond else (*SIZES, *OFFSETS))
+            places = [self._options[name].origin for name in given]
             raise RequestError(
                 f'{[*places, self.section.origin][0]}: job "{self.section.name}": offset={offset} '
                 f"and size={span} (bytes) leave the drive; allowed: together 512 to "
                 f"{self.capacity_bytes} bytes"
             )
-        for name, value in (("offset", offset), ("size", span)):
-            if value % SECTOR_BYTES and self.has(name):
-                raise self.wrong(name, f"multiples of {SECTOR_BYTES} bytes")
+        for names, value in ((OFFSETS, offset), (SIZES, span)):
+            if value % SECTOR_BYTES and (given := self._given(names)):
+                raise self.wrong(given[-1], f"multiples of {SECTOR_BYTES} bytes")
         self._check_blocks(fields, span)
 
     def _empty_region(self) -> RequestError:
         """The error for a region without a byte: of a size of 0, or behind the drive's last."""
-        if self.has("size"):
-            return self.wrong("size", f"{SECTOR_BYTES} bytes or more")
+        if given := self._given(SIZES):
+            return self.wrong(given[-1], f"{SECTOR_BYTES} bytes or more")
         last = self.capacity_bytes - SECTOR_BYTES
-        return self.wrong("offset", f"up to {last} bytes, which leaves a sector of the drive")
+        clones = f", times {self.clone} for this clone" if self.clone else ""
+        name = self._given(OFFSETS)[-1]
+        return self.wrong(name, f"up to {last} bytes{clones}, which leaves a sector of the drive")
+
+    def _given(self, names: Sequence[str]) -> list[str]:
+        """Those of these options that the job has."""
+        return [name for name in names if self.has(name)]
 
     def _check_blocks(self, fields: dict[str, Any], span: int) -> None:
         """Raises RequestError for a block that doesn't fit into the region."""
@@ -309,11 +315,10 @@ class _SectionReader:
         for index in keys[fields["rw"].removeprefix("rand")]:
             largest = max(size.bytes for size in fields.get(lists[index], DEFAULT_SIZES))
             if largest > span:
-                given = [name for name in ("bs", "bssplit") if self.has(name)]
-                if given:
+                if given := self._given(("bs", "bsrange", "bssplit")):
                     raise self.wrong(given[-1], f"blocks up to its region of {span} bytes")
-                if self.has("size"):
-                    raise self.wrong("size", f"from {largest} bytes on, which is one block")
+                if sizes := self._given(SIZES):
+                    raise self.wrong(sizes[-1], f"from {largest} bytes on, which is one block")
                 last = self.capacity_bytes - largest
                 if self.has("offset") and last >= 0:
                     raise self.wrong(

@@ -19,7 +19,7 @@ import polars as pl
 
 from drivelab.fio.logs import Logs
 from drivelab.quantities import KIB, NS_PER_MS, NS_PER_S
-from drivelab.workload import FLUSH, READ, TRIM, WRITE
+from drivelab.workload import FLUSH, OUTCOMES, READ, TRIM, WRITE
 
 DIRECTIONS = {READ: 0, WRITE: 1, TRIM: 2}
 """fio's numbers of directions, by those of the engine's operations."""
@@ -32,7 +32,9 @@ def texts(
 
     It began to measure `start_ns` after the run's start, and ended at `end_ns`.
     """
-    own = (columns["job"] == job) & (columns["op"] != FLUSH)
+    # What a drive has refused moved nothing: neither a rate nor a latency has it.
+    was_done = columns["outcome"] <= OUTCOMES.index("uncorrectable")
+    own = (columns["job"] == job) & (columns["op"] != FLUSH) & was_done
     requests = pl.DataFrame(
         {
             "direction": columns["op"][own],

@@ -24,6 +24,13 @@ ALIASES = {
     "blocksize_range": "bsrange",
     "blocksize_unaligned": "bs_unaligned",
     "file_size": "filesize",
+    "fileoffset": "offset",
+    "timeout": "runtime",
+    "nr_files": "nrfiles",
+    "fill_fs": "fill_device",
+    "data_placement": "dataplacement",
+    "ratecycle": "rate_cycle",
+    "ratemin": "rate_min",
     "plids": "fdp_pli",
     "io_limit": "io_size",
     "iodepth_batch_complete": "iodepth_batch_complete_min",
@@ -52,7 +59,15 @@ ONLY = {
     "bs_unaligned": (("0",), "blocks are whole multiples"),
     "bs_is_seq_rand": (("0",), "a block size each for reads, writes and trims"),
     "thinktime_blocks_type": (("complete",), "a pause begins when all requests before it are done"),
-    "exitall": (("0",), "every job ends by itself: give the others a runtime"),
+    "pre_read": (("0",), "nothing is read before a job; a job before it can"),
+    "serialize_overlap": (("0",), "requests to the same blocks are outstanding together"),
+    "iodepth_low": (("0",), "a model's queue is filled again with every completion"),
+    **dict.fromkeys(
+        ("rate_min", "rate_iops_min"),
+        (("0",), "no rate ends a job; the report has the rate of every interval"),
+    ),
+    "latency_target": (("0",), "compare queue depths with `drivelab sweep`"),
+    "max_latency": (("0",), "no latency ends a job; the report has the longest"),
 }
 """Options that change nothing at the values that are allowed, each with why no others are."""
 IGNORED = {
@@ -64,10 +79,10 @@ IGNORED = {
     "directory": f"{_MODEL} without a file system",
     **dict.fromkeys(
         (
-            *("thread", "io_submit_mode", "iodepth_batch", "iodepth_batch_submit"),
+            *("thread", "iodepth_batch", "iodepth_batch_submit"),
             *("iodepth_batch_complete_max", "hipri", "hipri_percentage", "fixedbufs"),
             *("registerfiles", "sqthread_poll", "sqthread_poll_cpu", "nonvectored", "uncached"),
-            *("force_async", "userspace_reap", "serialize_overlap", "mem", "iomem", "iomem_align"),
+            *("force_async", "userspace_reap", "mem", "iomem", "iomem_align"),
             *("mem_align", "hugepage-size", "lockmem", "nice", "prio", "prioclass", "ioscheduler"),
             *("cgroup", "cgroup_weight", "cgroup_nodelete", "uid", "gid", "numa_mem_policy"),
             *("thinktime_spin", "continue_on_error", "ignore_error", "error_dump"),
@@ -78,9 +93,9 @@ IGNORED = {
     **dict.fromkeys(
         (
             *("create_serialize", "create_fsync", "create_on_open", "unlink", "unlink_each_loop"),
-            *("fallocate", "fadvise_hint", "overwrite", "allow_file_create", "pre_read"),
+            *("fallocate", "fadvise_hint", "allow_file_create"),
             *("allow_mounted_write", "openfiles", "file_service_type", "filename_format"),
-            *("opendir", "fsync_on_close"),
+            *("opendir"),
         ),
         _FILES,
     ),
@@ -97,11 +112,13 @@ IGNORED = {
             "disable_bw",
             "rate_cycle",
             "log_entries",
-            "unified_rw_reporting",
             "significant_figures",
         ),
         _MEASURING,
     ),
+    "io_submit_mode": "no request of a model waits to be submitted",
+    "overwrite": "what is written before is the drive's state",
+    "unified_rw_reporting": "reads, writes and trims are told apart in any case",
     **dict.fromkeys(("lat_percentiles", "clat_percentiles", "slat_percentiles"), _LATENCY),
     **dict.fromkeys(
         (
@@ -111,7 +128,6 @@ IGNORED = {
             "verify_async",
             "verify_backlog",
             "verify_interval",
-            "verify_pattern",
             "verify_state_save",
             "verifysort",
         ),
@@ -150,16 +166,12 @@ INSTEAD = {
     "write_hist_log": "every latency is in the file of `drivelab run --request-log`",
     "log_compression": "logs are written as text",
     "write_iolog": "every request is in the file of `drivelab run --request-log`",
-    "iodepth_low": "a model's queue is filled again with every completion",
+    "exitall": "every job ends by itself: give the others a runtime",
     **dict.fromkeys(
-        ("rate_min", "ratemin", "rate_iops_min"),
-        "no rate ends a job; the report has the rate of every interval",
-    ),
-    **dict.fromkeys(
-        ("latency_target", "latency_window", "latency_percentile", "latency_run"),
+        ("latency_window", "latency_percentile", "latency_run"),
         "compare queue depths with `drivelab sweep`",
     ),
-    "max_latency": "no latency ends a job; the report has the longest",
+    "verify_pattern": "bytes are not modelled; a served drive keeps them (drivelab serve)",
     "wait_for": "stonewall waits for all jobs before",
     "rw_sequencer": "percentage_random mixes random and sequential requests",
     "bwavgtime": "log_avg_msec is the interval of all logs",

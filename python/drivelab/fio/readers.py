@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, get_args
+from typing import Any, get_args
 
 from drivelab.errors import RequestError, nearest
-from drivelab.fio import block_sizes, buffers, units
+from drivelab.fio import block_sizes, regions, units
 from drivelab.fio.options import MODES
+from drivelab.fio.regions import Section
 from drivelab.quantities import NS_PER_MS
 from drivelab.workload import (
     Distribution,
@@ -33,15 +34,6 @@ SUM_ERROR = 1e-6
 """Percentages that add up to 100 but for rounding."""
 ANY_CAPACITY_BYTES = 2**62
 """Of a drive that nobody knows yet: what depends on its size is asked when there is one."""
-
-
-class Section(buffers.Section, Protocol):
-    """What is needed of a job's options."""
-
-    capacity_bytes: int
-    kb_base: int
-    clone: int
-    """Which of the jobs that `numjobs` makes of it, from 0 on."""
 
 
 def one_of(text: str, choices: Mapping[str, Any]) -> Any:
@@ -74,10 +66,10 @@ def _distribution(reader: Section, text: str) -> dict[str, Any]:
 
 def _check_zone_sizes(reader: Section, text: str) -> None:
     """Raises ValueError for zones in bytes that aren't together the job's size, if it is known."""
-    said = reader.value("size", lambda t: "%" not in t, False)
+    said = any(reader.value(name, lambda t: "%" not in t, False) for name in regions.SIZES)
     if reader.capacity_bytes == ANY_CAPACITY_BYTES and not said:
         return
-    span = _span(reader)
+    span = regions.span_bytes(reader)
     total = sum(reader.size(entry.split("/")[1]) for entry in text.split(":"))
     if abs(total - span) > SUM_ERROR / 100 * span:
         raise ValueError(f"sizes that add up to the job's size of {span} bytes, not {total}")
@@ -132,7 +124,7 @@ def _uneven(reader: Section, kind: str, text: str) -> Distribution | None:
             return ZonedScattered(zones=_zones(text))
         case "zoned_abs":
             # A size of 0 is told as that.
-            region = _span(reader) or 1
+            region = regions.span_bytes(reader) or 1
             pairs = [entry.split("/") for entry in text.split(":")]
             return Zoned(
                 zones=tuple(
@@ -161,30 +153,18 @@ def _centered(text: str) -> tuple[float, float | None]:
     return float(value), float(center) if given and float(center) != -1 else None
 
 
-def _region(reader: Section, text: str) -> int:
-    return units.size_or_percent(text, reader.capacity_bytes, reader.kb_base)
-
-
-def _offset(reader: Section) -> int:
-    """Where the job's region begins: further on for every clone of it."""
-    offset = int(reader.value("offset", lambda t: _region(reader, t), 0))
-    return offset + reader.clone * int(
-        reader.value("offset_increment", lambda t: _region(reader, t), 0)
-    )
-
-
-def _filesize(reader: Section, text: str) -> dict[str, Any]:
-    """The one file of a job is its region."""
-    size = _region(reader, text)
-    if reader.value("size", lambda t: _region(reader, t), size) != size:
-        raise ValueError("the same as size, or alone: a job has one file, its region")
-    return {"span_bytes": size}
-
-
 def _number_ios(reader: Section, text: str) -> dict[str, Any]:
     """Of every loop, as in fio; 0 is no limit."""
     loops = reader.value("loops", lambda t: units.whole_number(t, 1), 1)
     return {"io_requests": units.whole_number(text) * loops or None}
+
+
+def _flush_at_end(reader: Section, text: str) -> dict[str, Any]:
+    """fio syncs a file that was written once its job is done: for either of two options."""
+    switches = ("end_fsync", "fsync_on_close")
+    wanted = any(reader.value(name, units.flag, False) for name in switches)
+    mode = reader.value("rw", lambda t: one_of(t, MODES), "read")
+    return {"flush_at_end": wanted and mode.removeprefix("rand") in ("write", "rw")}
 
 
 def _placement(reader: Section, text: str) -> dict[str, Any]:
@@ -204,21 +184,6 @@ def _placement(reader: Section, text: str) -> dict[str, Any]:
     except RequestError:
         raise ValueError(allowed) from None
     return {"write_hint": hint}
-
-
-def _span(reader: Section) -> int:
-    """The job's size: without one, all that is behind its offset."""
-    offset = _offset(reader)
-    rest = max(reader.capacity_bytes - offset, 0)
-    return int(reader.value("size", lambda t: _region(reader, t), rest))
-
-
-def _io_size(reader: Section, text: str) -> dict[str, Any]:
-    span = reader.value("size", lambda t: _region(reader, t), reader.capacity_bytes)
-    size = units.size_or_percent(text, span, reader.kb_base)
-    if size < 1:
-        raise ValueError("one byte or more" + (", of the job's size" if "%" in text else ""))
-    return {"io_bytes": size}
 
 
 def _rate_bytes(reader: Section, text: str) -> int:
@@ -302,14 +267,11 @@ READERS: dict[str, Reader] = {
     "rwmixread": lambda reader, text: {"read_percent": units.percent(text)},
     "rwmixwrite": lambda reader, text: {"read_percent": 100 - units.percent(text)},
     "bs": block_sizes.bs,
-    "bssplit": block_sizes.bssplit,
     "bsrange": block_sizes.bsrange,
+    # Where both are given, fio draws from this.
+    "bssplit": block_sizes.bssplit,
     "blockalign": block_sizes.blockalign,
-    "size": lambda reader, text: {"span_bytes": _region(reader, text)},
-    "filesize": _filesize,
-    "offset": lambda reader, text: {"offset_bytes": _offset(reader)},
-    "offset_increment": lambda reader, text: {"offset_bytes": _offset(reader)},
-    "io_size": _io_size,
+    **regions.READERS,
     "number_ios": _number_ios,
     "iodepth": _count("queue_depth", 1, QUEUE_DEPTH_MAX),
     "runtime": _runtime,
@@ -330,7 +292,8 @@ READERS: dict[str, Reader] = {
     "thinktime_blocks": _count("thinktime_blocks", 1),
     "fsync": lambda reader, text: {"flush_every_writes": _flushes(reader)},
     "fdatasync": lambda reader, text: {"flush_every_writes": _flushes(reader)},
-    "end_fsync": lambda reader, text: {"flush_at_end": units.flag(text)},
+    "end_fsync": _flush_at_end,
+    "fsync_on_close": _flush_at_end,
     "sync": lambda reader, text: {"fua": one_of(text, SYNC)},
     "write_hint": lambda reader, text: {"write_hint": one_of(text, WRITE_HINTS)},
     "fdp": _placement,
@@ -344,5 +307,5 @@ READERS: dict[str, Reader] = {
     },
 }
 """Options that are read, each with the function that turns its text into fields of a job."""
-SWITCHES = ("time_based", "norandommap", "end_fsync", "sync", "fdp")
+SWITCHES = ("time_based", "norandommap", "end_fsync", "fsync_on_close", "sync", "fdp")
 """Those of them that are on or off."""

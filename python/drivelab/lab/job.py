@@ -35,9 +35,9 @@ class Job:
     1
 
     `data` is what writes contain: "random", "zeros", "repeating", "compressible:46" (percent left
-    by compression), "duplicate:30" (percent copies). Without `runtime`, `io_size` or `loops` a job
-    goes once over its `size`, all of the drive by default. Raises RequestError for an option or a
-    value that can't be, naming both and what is allowed.
+    by compression), "duplicate:30" (percent copies). Without `runtime`, `io_size`, `number_ios` or
+    `loops` a job goes once over its `size`, all of the drive by default. Raises RequestError for an
+    option or a value that can't be, naming both and what is allowed.
     """
 
     def __init__(

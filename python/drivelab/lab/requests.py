@@ -10,12 +10,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from drivelab import results
+from drivelab.workload import OUTCOMES
 
 OPS = ("read", "write", "flush", "trim")
 """Kinds of requests, each at its number in the engine."""
-
-OUTCOMES = ("done", "uncorrectable", "refused", "failed")
-"""How requests end, each at its number in the engine."""
 
 WORDS = {"op": OPS, "outcome": OUTCOMES}
 """Columns of words."""

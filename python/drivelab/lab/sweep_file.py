@@ -152,7 +152,8 @@ def _meaning(key: str) -> str:
     if not key.startswith(JOB):
         return meaning(key)
     option = key.removeprefix(JOB)
-    return JOB + ALIASES.get(option, option)
+    name = ALIASES.get(option, option)
+    return JOB + {"rwmixwrite": "rwmixread", "filesize": "size"}.get(name, name)
 
 
 def _state(name: Any, known: Mapping[str, State]) -> Any:

@@ -38,6 +38,12 @@ def own_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, An
             ["nvme.arbitration=weighted-round-robin", "ftl.placement=hint"],
             set(),
         ),
+        (
+            "samsung-pm9a3-960gb",
+            ["ftl.placement=hint", "ftl.hint_streams=2"],
+            {"nvme_queue_class", "write_hint"},
+        ),
+        ("intel-x25-v-40gb-raid0-x2", ["member.ftl.placement=hint"], {"rw", "nvme_queue_class"}),
     ],
 )
 def test_options_that_this_drive_does_nothing_with_are_listed(

@@ -49,7 +49,6 @@ create_serialize=0
 unified_rw_reporting=0
 group_reporting
 [random-writes]
-filesize=2g
 size=2g
 rw=randwrite
 iodepth=256
@@ -90,8 +89,36 @@ def test_options_of_the_host_are_named_with_their_reason_and_clones_lie_beside_e
         assert found.ignored[name] == IGNORED[name] != ""
     with pytest.raises(RequestError, match="offset=8589934592 and size=2147483648"):
         read(tmp_path, CLOUD.replace("numjobs=4", "numjobs=5"))
-    with pytest.raises(RequestError, match=r"filesize=1g is not possible; allowed: the same"):
-        read(tmp_path, CLOUD.replace("filesize=2g", "filesize=1g"))
+
+
+def test_a_file_begins_where_the_drive_does(tmp_path: Path) -> None:
+    text = "[a]\nrw=randread\nfilesize=4g\nnumjobs=4\noffset_increment=1g\nio_size=50%\n"
+    found = [job.job for job in read(tmp_path, text).jobs]
+    assert [job.span_bytes for job in found] == [4 * GIB, 3 * GIB, 2 * GIB, GIB]
+    assert [job.io_bytes for job in found] == [2 * GIB, 3 * GIB // 2, GIB, GIB // 2]
+    for wrong, words in (
+        (text.replace("numjobs=4", "numjobs=5"), "filesize=4g is not possible; allowed: more than"),
+        (text + "size=2g\n", "filesize=4g is not possible; allowed: the same as size"),
+        ("[a]\nrw=read\nfilesize=0\n", "filesize=0 is not possible"),
+        ("[a]\nrw=read\nfilesize=1000\n", "filesize=1000 is not possible; allowed: multiples"),
+        (
+            "[a]\nrw=read\noffset_increment=50%\nnumjobs=3\n",
+            "offset_increment=50% is not possible; allowed: up to 8589934080 bytes, times 2 for",
+        ),
+        ("[a]\nrw=read\nbsrange=4k-1m\nsize=64k\n", "bsrange=4k-1m is not possible"),
+    ):
+        with pytest.raises(RequestError, match=words):
+            read(tmp_path, wrong)
+
+
+def test_percentages_begin_with_a_block(tmp_path: Path) -> None:
+    text = "[a]\nrw=randwrite\nbs=64k\noffset=33%\nsize=1g\nnumjobs=2\noffset_increment=10%\n"
+    for job in read(tmp_path, text).jobs:
+        assert job.job.offset_bytes % (64 * KIB) == 0
+        share = (33 + 10 * (job.number - 1)) / 100
+        assert 0 <= job.job.offset_bytes - share * 8 * GIB < 64 * KIB
+    [plain] = read(tmp_path, "[a]\nrw=randwrite\nbs=64k\noffset=512\nsize=1g\n").jobs
+    assert plain.job.offset_bytes == 512
 
 
 @pytest.mark.parametrize("name", ONLY)
@@ -179,7 +206,10 @@ def test_a_placement_identifier_is_the_hint_of_every_write(tmp_path: Path) -> No
 
 
 def test_the_flush_at_the_end_is_in_the_rate(tmp_path: Path) -> None:
-    assert only(tmp_path, "[a]\nrw=write\nend_fsync=1\n").job.flush_at_end
+    for name in ("end_fsync", "fsync_on_close"):
+        assert only(tmp_path, f"[a]\nrw=randrw\n{name}=1\n").job.flush_at_end
+        assert not only(tmp_path, f"[a]\nrw=randread\n{name}=1\n").job.flush_at_end
+    assert only(tmp_path, "[a]\nrw=write\nend_fsync=1\nfsync_on_close=0\n").job.flush_at_end
     without, flushed = (
         measured("intel-x25-m-g1-80gb", rw="write", bs="64k", io_size="4m", end_fsync=flush)
         for flush in (False, True)

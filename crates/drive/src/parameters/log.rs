@@ -100,7 +100,7 @@ pub(super) const PAGE_MAP: &[Parameter] = &[
         "B",
         Integer(4, 1 << 20),
         Absent,
-        "what one read of a map that lies in flash brings; left out: a page",
+        "what one read of a map that lies in flash brings; left out: a page, of all planes that one program writes but for flash.one_shot",
     ),
     row(
         "ftl.map_spare_blocks",

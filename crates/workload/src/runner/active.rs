@@ -140,7 +140,7 @@ impl<'a> ActiveJob<'a> {
                 .clamp(TIMELESS_REQUESTS_MIN, TIMELESS_REQUESTS_MAX),
             byte_limit,
             requests_left,
-            owes_flush: job.flush_at_end,
+            owes_flush: false,
             // Popped from the end: lowest tag first.
             free: tags.rev().collect(),
             outstanding: 0,
@@ -162,6 +162,8 @@ impl<'a> ActiveJob<'a> {
             Some(request) if !self.free.is_empty() => self.pacing.earliest_ns(request),
             _ => None,
         };
+        // A flush that the job ends with comes at its end, not when another request would.
+        let gate_ns = gate_ns.map(|at| if self.owes_flush { at.min(self.stop_ns) } else { at });
         let measure_ns = (!self.measuring).then_some(self.measure_start_ns);
         gate_ns.into_iter().chain(measure_ns).min()
     }
@@ -237,6 +239,9 @@ impl<'a> ActiveJob<'a> {
             match self.pacing.earliest_ns(&request) {
                 None => return Turn::without(May::Rest),
                 Some(earliest_ns) if earliest_ns >= self.stop_ns => {
+                    if self.owes_flush && now_ns < self.stop_ns {
+                        return Turn::without(May::Wait(self.stop_ns));
+                    }
                     self.idle_until_ns = self.stop_ns;
                     return self.end_issuing(now_ns);
                 }
@@ -245,6 +250,8 @@ impl<'a> ActiveJob<'a> {
                 Some(_) => {}
             }
             self.pacing.issued(&request, now_ns);
+            // One that was just issued is the last.
+            self.owes_flush = self.job.flush_at_end && request.op != Op::Flush;
             if self.measuring && request.op != Op::Flush {
                 self.requests_left = self.requests_left.map(|left| left - 1);
             }
@@ -322,6 +329,7 @@ impl<'a> ActiveJob<'a> {
     pub(super) fn stop(&mut self) {
         self.started = true;
         self.stop_ns = 0;
+        self.owes_flush = false;
     }
 
     /// Gives a tag back.
