@@ -95,7 +95,7 @@ IGNORED = {
             *("create_serialize", "create_fsync", "create_on_open", "unlink", "unlink_each_loop"),
             *("fallocate", "fadvise_hint", "allow_file_create"),
             *("allow_mounted_write", "openfiles", "file_service_type", "filename_format"),
-            *("opendir"),
+            "opendir",
         ),
         _FILES,
     ),

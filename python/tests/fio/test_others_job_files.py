@@ -10,7 +10,8 @@ from fio.job_file import only, read
 
 import drivelab as dl
 from drivelab.errors import RequestError
-from drivelab.fio.options import IGNORED, ONLY
+from drivelab.fio.options import ALIASES, IGNORED, INSTEAD, ONLY
+from drivelab.fio.readers import READERS
 from drivelab.quantities import GIB, KIB
 from drivelab.workload import BlockSize
 
@@ -215,3 +216,11 @@ def test_the_flush_at_the_end_is_in_the_rate(tmp_path: Path) -> None:
         for flush in (False, True)
     )
     assert flushed["mib_per_s"] < without["mib_per_s"]
+
+
+def test_every_option_that_is_known_has_a_name_of_fio() -> None:
+    known = {*IGNORED, *INSTEAD, *ONLY, *READERS, *ALIASES}
+    assert min(map(len, known)) >= 2
+    assert not READERS.keys() & (IGNORED.keys() | INSTEAD.keys() | ONLY.keys() | ALIASES.keys())
+    assert ONLY.keys() <= IGNORED.keys()
+    assert not INSTEAD.keys() & IGNORED.keys()
