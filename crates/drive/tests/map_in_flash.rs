@@ -312,11 +312,12 @@ fn a_line_is_a_page_where_nothing_else_is_said_also_of_word_lines_that_are_progr
     let with = |own: &[(&str, &str)]| {
         let said = [("ftl.map_cache_bytes", "8388608"), ("scale_divisor", "64")];
         let mut drive = shipped::drive("crucial-t500-2tb", &[&NO_JOURNAL[..], &said, own].concat());
-        // Twenty-five lines of a page, of which eight fit.
-        let writes: Vec<_> = (0..200).map(|number| Command::new(0, Op::Write, number * 4096, 8)).collect();
+        // 750 lines of a page, of which eight fit; more than the write buffer holds.
+        let writes: Vec<_> = (0..6000).map(|number| Command::new(0, Op::Write, number * 4096, 8)).collect();
         run(&mut drive, writes, 1);
         let before = drive.counters()["read_bytes_map"].as_u64().unwrap();
-        run(&mut drive, [Command::new(0, Op::Read, 0, 8)], 1);
+        // Beside what was written, which the buffer has.
+        run(&mut drive, [Command::new(0, Op::Read, 8, 8)], 1);
         drive.counters()["read_bytes_map"].as_u64().unwrap() - before
     };
     assert_eq!(with(&[]), with(&[("ftl.map_fetch_bytes", "16384")]));
