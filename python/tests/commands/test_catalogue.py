@@ -139,7 +139,10 @@ def test_errors_that_were_not_asked_for_are_said_to_have_no_effect(
     place = ERRORS[name]
     rates = [f"{place}{key}" for key in ("flash.new_bit_error_rate", "controller.refresh_bits")]
     sets = ["--set", f"{rates[0]}=0.3", "--set", f"{rates[1]}=3"]
-    told = f"{', '.join(rates)}: without effect; needs {place}flash.bit_errors = true"
+    told = (
+        f"{', '.join(rates)}: without effect; needs {place}flash.bit_errors = true, which "
+        "tests of endurance and retention set themselves"
+    )
     assert shown(capsys, name, *sets)[1] == f"{name}: {told}\n"
     drive = dl.Drive(name, {rates[1]: 3}, scale="1/64")
     assert any(note.startswith(f"{rates[1]}: without effect") for note in drive.model.notes)
