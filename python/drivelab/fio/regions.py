@@ -45,7 +45,10 @@ def span_bytes(reader: Section) -> int:
     if whole is not None:
         return max(int(whole) - begin, 0)
     rest = max(reader.capacity_bytes - begin, 0)
-    return int(reader.value("size", lambda t: size(reader, t), rest))
+    found = int(reader.value("size", lambda t: size(reader, t), rest))
+    # An offset in percent may begin a little later than its share: both together are too much.
+    is_share = reader.value("size", lambda t: t.endswith("%"), False)
+    return min(found, rest) if is_share and rest else found
 
 
 def _offset(reader: Section, text: str) -> dict[str, Any]:
