@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from drivelab.quantities import NS_PER_S
+from drivelab.quantities import NS_PER_S, counted
 
 PROGRAM_PURPOSES = ("host", "cleaning", "folding", "wear", "map", "parity")
 """What flash is programmed for."""
@@ -114,10 +114,10 @@ def refused_note(used: Mapping[str, Any]) -> str | None:
     count = used.get("refused_commands")
     if not count:
         return None
-    commands = "1 command was" if count == 1 else f"{count} commands were"
+    were = "was" if count == 1 else "were"
     return (
-        f"{commands} refused or failed: the drive only reads any more, as when too few blocks are "
-        "left that work; no rate and no latency has them"
+        f"{counted(count, 'command')} {were} refused or failed: the drive only reads any more, as "
+        "when too few blocks are left that work; no rate and no latency has them"
     )
 
 

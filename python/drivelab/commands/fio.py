@@ -121,8 +121,7 @@ def run(
             own["command_line"] += f" --repeat {repeat}"
         document = documents.of_repeats(workloads, parts, own, seeds)
         document["drivelab"]["wall_s"] = watch.seconds()
-        for option, reason in workloads[0].ignored.items():
-            printing.message(f"option {option} has no effect: {reason}")
+        printing.messages(effects.told(workloads[0].ignored))
         printing.messages([run_text.not_steady(document)])
         recorded = Recorded(RUN, document, [model_result(found)])
         written = (workloads[0], parts[0], request_log, requests, timeline_file, printing.message)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from drivelab.fio.jobs import Workload
@@ -18,8 +18,12 @@ def on_drive(workload: Workload, model: Model) -> Workload:
 
 def notes(model: Model, jobs: Iterable[Job]) -> list[str]:
     """The same, as it is told."""
-    own = without_effect(model, jobs)
-    return [f"option {option} has no effect: {reason}" for option, reason in own.items()]
+    return told(without_effect(model, jobs))
+
+
+def told(ignored: Mapping[str, str]) -> list[str]:
+    """Options without effect, each with its reason, as they are told."""
+    return [f"option {option} has no effect: {reason}" for option, reason in ignored.items()]
 
 
 def without_effect(model: Model, jobs: Iterable[Job]) -> dict[str, str]:
