@@ -136,8 +136,7 @@ impl Sabotage {
         (
             Self::ErasedBeforeFinePass,
             &[Family::PageMap],
-            // A mount that counts what should be in flash misses what was erased.
-            &[Class::Lost, Class::Stale, Class::Torn, Class::Misplaced, Class::Unmountable],
+            &[Class::Lost, Class::Stale, Class::Torn, Class::Misplaced],
         ),
     ];
 
