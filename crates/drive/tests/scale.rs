@@ -137,6 +137,12 @@ fn a_small_page_map_costs_what_a_large_one_costs() {
     compare("intel-x25-v-40gb", 64, (32, (5.0, 11.0)), (5.0, 11.0));
 }
 
+/// Cleaning that stops as soon as it may holds back half a block a die less than one that goes on for one more.
+#[test]
+fn a_small_drive_whose_cleaning_stops_where_it_starts_costs_what_a_large_one_costs() {
+    compare("skhynix-pe8110-960gb", 96, (48, (6.0, 6.0)), (6.0, 6.0));
+}
+
 #[test]
 fn a_small_coarse_map_costs_what_a_large_one_costs() {
     compare("ocz-agility-120gb", 64, (48, (5.0, 11.0)), (7.0, 11.0));

@@ -133,18 +133,21 @@ impl DieLogs {
     }
 
     /// Quarters of blocks that a die holds back while it is cleaned. Those of the journal; the free ones, which are
-    /// between one less than the threshold at which cleaning starts and as many, and less than that while cleaning
-    /// has just opened one (about a third of a block above the lower: measured); the erased half of each open
-    /// block; what is there twice of the block being emptied, almost half of it. Together, with two open ones, 3/4 above the
-    /// threshold. Of superblocks all but the first, and the blocks that make no whole one.
+    /// between one less than the threshold at which cleaning starts and one less than that at which it ends, and less than
+    /// that while cleaning has just opened one (measured, for thresholds one apart: about a third of a block above the
+    /// lower); the erased half of each open block; what is there twice of the block being emptied, almost half of it.
+    /// Together, with two open ones, a quarter above the middle of both thresholds: measured with 2 and 2, 2 and 3, 3 and
+    /// 3, 3 and 4 by the write amplification that is left, within a tenth of a block. Of superblocks all but the first,
+    /// and the blocks that make no whole one.
     pub(crate) fn held_back_quarters(&self) -> u32 {
         match self.config.cleaning_mode {
             CleaningMode::Relocate => {
-                let open = 2 * self.config.open_blocks() - 1;
+                let open = 2 * self.config.open_blocks();
+                let (start, stop) = (self.thresholds.start, self.thresholds.stop);
                 let (taken, size) =
                     (self.reserved + self.config.static_blocks(), self.config.superblock_blocks);
                 let left = (self.layout.geometry.blocks_per_die() - taken) % size;
-                4 * (taken + left) + size * (4 * self.thresholds.start + open)
+                4 * (taken + left) + size * (2 * (start + stop) + open - 3)
             }
             CleaningMode::RewriteInPlace => 0,
         }

@@ -24,8 +24,11 @@ def test_the_trough_behind_the_spare_area_is_no_steady_state() -> None:
     found = short.measure(EngineTarget(drive, 1), 1, False, TaskProgress(test.id)).found()
     assert found["steady_state"]["reached"]
     steady = next(v["value"] for v in found["values"] if v["name"] == "steady_iops")
-    [waits] = [table["rows"] for table in found["tables"] if table["name"] == "waits"]
-    for row in waits:
+    tables = {table["name"]: table["rows"] for table in found["tables"]}
+    trough = min(row["iops"] for row in tables["samples"])
+    assert trough < 0.85 * steady
+    for row in tables["waits"]:
         assert row["after_iops"] == pytest.approx(steady, rel=0.08)
-        # Against the trough it would be 37 %.
-        assert 0 < row["gain_over_after_percent"] < 20
+        # Against the trough it would be twice as much and more.
+        against_trough = 100 * (row["late_iops"] / trough - 1)
+        assert 0 < row["gain_over_after_percent"] < against_trough / 2
