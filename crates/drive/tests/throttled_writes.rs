@@ -112,3 +112,24 @@ fn a_throttled_write_waits_and_its_firmware_time_stays_its_own() {
     assert!(second.split.queueing_ns > SECOND / 100 - SECOND / 1000);
     assert_eq!(first.split.queueing_ns, 0);
 }
+
+#[test]
+fn space_that_is_withheld_makes_no_page_due_that_is_not_full() {
+    for depth in [1, 4, 32] {
+        let mut drive = shipped::drive("micron-7450-max-800gb", &[("scale_divisor", "64")]);
+        let mut done = Vec::new();
+        for number in 0..4000 {
+            while drive.engine().outstanding() >= depth {
+                drive.advance_to_completion(u64::MAX, &mut done);
+            }
+            drive
+                .submit(drive.now_ns(), Command::new(number, Op::Write, u64::from(number) * 256, 256))
+                .unwrap();
+        }
+        while drive.engine().outstanding() > 0 {
+            drive.advance_to_completion(u64::MAX, &mut done);
+        }
+        let padded = drive.counters()["units_padded"].as_u64().unwrap();
+        assert!(padded < 200, "{padded} units of 128000 at queue depth {depth}");
+    }
+}

@@ -159,6 +159,12 @@ impl WriteBuffer {
         self.capacity - (self.limit_sectors / self.sectors_per_unit as u64) as u32
     }
 
+    /// Whether space is withheld.
+    #[inline]
+    pub(crate) fn withholds(&self) -> bool {
+        self.limit_sectors < u64::from(self.capacity) * self.sectors_per_unit as u64
+    }
+
     /// Space of so many units that was withheld may be used.
     pub(crate) fn give_back(&mut self, units: u32) {
         self.limit_sectors += u64::from(units) * self.sectors_per_unit as u64;

@@ -136,7 +136,8 @@ impl Sabotage {
         (
             Self::ErasedBeforeFinePass,
             &[Family::PageMap],
-            &[Class::Lost, Class::Stale, Class::Torn, Class::Misplaced],
+            // A mount that counts what should be in flash misses what was erased.
+            &[Class::Lost, Class::Stale, Class::Torn, Class::Misplaced, Class::Unmountable],
         ),
     ];
 
