@@ -350,3 +350,21 @@ fn wrong_requests_name_key_value_and_limit() {
     let syntax = Model::parse("name = ", "file.toml", &[]).unwrap_err().to_string();
     assert!(syntax.contains("line 1"), "{syntax}");
 }
+
+#[test]
+fn a_cache_that_would_be_larger_than_it_says_is_refused() {
+    let cached = |key: &str, bytes: u64| {
+        let bytes = bytes.to_string();
+        // A cache without a static part is smaller than one block on each die.
+        let pairs = [("slc_cache.static_bytes", "0"), (key, &*bytes)];
+        shipped::varied("samsung-980-pro-1tb", &pairs).map_err(|error| error.to_string())
+    };
+    let description = Drive::describe(&shipped("samsung-980-pro-1tb"));
+    // Three bits a native cell, 16 dies.
+    let block_bytes = description["derived"]["block_bytes"].as_u64().unwrap() / 3;
+    for (key, least) in [("slc_cache.max_bytes", block_bytes), ("slc_cache.static_bytes", 16 * block_bytes)] {
+        assert!(cached(key, least).is_ok(), "{key} = {least}");
+        let error = cached(key, least - 1).unwrap_err();
+        assert!(error.contains(&format!("{key} = {}: must be 0, or at least {least}", least - 1)), "{error}");
+    }
+}

@@ -55,3 +55,11 @@ pub fn partitioned(model: &Model, seed: u64) -> Result<Partition<Engine>, ModelE
 pub fn check(model: &Model) -> Result<(), ModelError> {
     partitioned(model, 0).map(drop)
 }
+
+/// Whether a model is what it says where building it would round: as it is stated, before a scale makes it small.
+///
+/// # Errors
+/// [`ModelError`] for a size that the drive wouldn't have.
+pub fn check_stated(model: &Model) -> Result<(), ModelError> {
+    if model.family() == Family::PageMap { slc_cache::check_stated(model) } else { Ok(()) }
+}

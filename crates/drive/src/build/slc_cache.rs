@@ -1,9 +1,9 @@
 //! What a model says of an SLC cache.
 
 use drivelab_ftl::SlcCacheConfig;
-use drivelab_nand::UnitLayout;
+use drivelab_nand::{Geometry, UnitLayout};
 
-use super::word_lines;
+use super::{flash, word_lines};
 use crate::error::ModelError;
 use crate::model::Model;
 
@@ -11,6 +11,32 @@ const MAX: &str = "slc_cache.max_bytes";
 const STATIC: &str = "slc_cache.static_bytes";
 const READ: &str = "flash.slc_read_ns";
 const PROGRAM: &str = "flash.slc_program_ns";
+
+/// Whether the parts of a cache are a block at least, which is what they would be.
+pub(super) fn check_stated(model: &Model) -> Result<(), ModelError> {
+    let (max_bytes, static_bytes) = (model.integer(MAX), model.integer(STATIC));
+    if max_bytes == 0 {
+        return Ok(());
+    }
+    let geometry = flash::geometry(model)?;
+    let block_bytes = slc_block_bytes(&geometry, word_lines::page_types(model)?);
+    let dies = u64::from(geometry.die_count());
+    for (key, bytes, least, what) in [
+        (MAX, max_bytes, block_bytes, "one block"),
+        (STATIC, static_bytes, block_bytes * dies, "one block on each die"),
+    ] {
+        if bytes > 0 && bytes < least {
+            let allowed = format!("must be 0, or at least {least}, {what} with one bit a cell");
+            return Err(model.bad(key, &bytes.to_string(), &allowed));
+        }
+    }
+    Ok(())
+}
+
+/// What a block holds with one bit a cell.
+fn slc_block_bytes(geometry: &Geometry, bits: u32) -> u64 {
+    u64::from(geometry.pages_per_block) * u64::from(geometry.program_bytes()) / u64::from(bits)
+}
 
 /// The cache, if the drive has one.
 pub(super) fn config(model: &Model, layout: &UnitLayout) -> Result<Option<SlcCacheConfig>, ModelError> {
@@ -45,8 +71,8 @@ pub(super) fn config(model: &Model, layout: &UnitLayout) -> Result<Option<SlcCac
         return Err(model.bad("slc_cache.gone_from_fill", &gone_from.to_string(), &allowed));
     }
     let geometry = &layout.geometry;
-    let block_bytes = u64::from(geometry.pages_per_block) * u64::from(geometry.program_bytes());
-    let slc_bytes = block_bytes / u64::from(bits);
+    let slc_bytes = slc_block_bytes(geometry, bits);
+    let block_bytes = slc_bytes * u64::from(bits);
     let dies = u64::from(geometry.die_count());
     let blocks = |bytes: u64, each: u64| u32::try_from((bytes + each / 2) / each).unwrap_or(u32::MAX / 2);
     // A part that is there has a block at least.

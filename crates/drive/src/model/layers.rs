@@ -135,6 +135,7 @@ impl Model {
         let varied = members.iter().map(|member| member.varied(&member_sheets, &member_overrides));
         self.members = varied.collect::<Result<_, _>>()?;
         build::check(&self)?;
+        build::check_stated(&self)?;
         if let Some(divisor) = self.optional_integer(SCALE_KEY) {
             let full_size = Arc::new(self.clone());
             let remarks = scale::apply(&mut self, divisor)?;

@@ -20,7 +20,11 @@ pub fn values(seed: u64) -> Values {
     let blocks = of("flash.blocks_per_plane") + random.between(3, 12);
     let buffer = of("write_buffer.size_bytes") + 4 * page;
     let block = page * of("flash.pages_per_block");
-    let raw = blocks * block * of("flash.channel_count") * of("flash.dies_per_channel");
+    let dies = of("flash.channel_count") * of("flash.dies_per_channel");
+    let raw = blocks * block * dies;
+    let cell = values.iter().find(|(key, _)| key == "flash.cell");
+    let bits = cell.and_then(|(_, word)| ["slc", "mlc", "tlc", "qlc"].iter().position(|known| known == word));
+    let bits = bits.map_or(1, |place| place as u64 + 1);
     let replaced = [
         "ftl.map_unit_bytes",
         "ftl.placement",
@@ -39,10 +43,13 @@ pub fn values(seed: u64) -> Values {
     if random.chance(0.5) {
         put(&mut values, "flash.slc_erase_ns", random.between(0, 2_000_000));
     }
-    let max = random.between(1, raw);
+    // With one bit a cell; a part that is there is a block at least, a static one of each die.
+    let cached_block = block / bits;
+    let max = random.between(1, raw).max(cached_block);
     put(&mut values, "slc_cache.max_bytes", max);
     if random.chance(0.5) {
-        put(&mut values, "slc_cache.static_bytes", random.between(0, max.min(raw / 12)));
+        let own = random.between(0, max.min(raw / 12));
+        put(&mut values, "slc_cache.static_bytes", if own < cached_block * dies { 0 } else { own });
     }
     if random.chance(0.4) {
         let whole = random.0.unit();
