@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from web import wire
-from web.conftest import Noted, Server, Standing, fits, serious, start
+from web.conftest import Noted, Server, Standing, fits, held_back, serious, start
 from web.test_compare import opened
 
 from drivelab import cli, database
@@ -332,6 +332,32 @@ def test_the_server_may_be_started_again_under_the_page(
         noted.errors.clear()
         page.goto("about:blank")
         again.stop()
+
+
+def test_what_is_chosen_while_a_trace_is_looked_at_stays(
+    server: Server, folder: Path, page: Page
+) -> None:
+    """A large one is read for seconds: the page is in use meanwhile."""
+    (folder / "mail.csv").write_text(recorded(50))
+    (folder / "other.csv").write_text(recorded(30))
+    held: list[Route] = []
+    page.route("**/api/traces/about?name=mail.csv", lambda route: held.append(route))
+    opened(page, server, "/traces?trace=mail.csv")
+    held_back(page, held)
+    picked = page.locator(".picked li")
+    expect(picked).to_have_count(4)
+    page.get_by_role("button", name="Without").first.click()
+    page.get_by_label("State of the drives").select_option("new")
+    page.get_by_label("Trace", exact=True).select_option("other.csv")
+    expect(page.locator(".about")).to_contain_text("Format msr")
+    expect(picked).to_have_count(3)
+    expect(page.get_by_label("State of the drives")).to_have_value("new")
+    about = page.locator(".about").inner_text()
+    with page.expect_response("**/api/traces/about?name=mail.csv"):
+        for route in held:
+            route.continue_()
+    page.wait_for_timeout(500)
+    assert page.locator(".about").inner_text() == about
 
 
 def test_results_stay_when_the_server_is_started_again(server: Server, folder: Path) -> None:

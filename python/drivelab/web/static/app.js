@@ -1,9 +1,10 @@
 // The frame around the views: menu, theme, and which view the address names.
 //
 // A view is a module views/NAME.js with `show(root, page)`, which draws into `root`, an element of its own
-// that leaves the page with it, and may return an object with `update(page)`, called when the address
-// changes within the view, and `end()`, called before it goes. `page` has `path` (parts behind /NAME/), `params`
-// (URLSearchParams) and `go(address, {replace})`.
+// that leaves the page with it, and may return an object with `update(page)`, called with its first address and
+// whenever that changes within the view, and `end()`, called before it goes. `page` has `path` (parts behind
+// /NAME/), `params` (URLSearchParams) and `go(address, {replace})`. What the server takes long for is asked for in
+// `update`: what a reader changes before `show` is done begins the view anew.
 
 import { fill, h, say } from "./dom.js";
 import { ask, notice, takeToken } from "./server.js";
@@ -58,15 +59,17 @@ async function route() {
     if (mine !== current) return;
     fill(root, place);
     mine.shown = (await module.show(place, page)) ?? null;
+    if (mine === current) await mine.shown?.update?.(page);
+    else mine.shown?.end?.();
   } catch (error) {
     if (mine !== current) return;
     // A view that isn't there can't be updated: the next address of it begins anew.
+    mine.shown?.end?.();
     current = { name: null, shown: null };
     fill(root, failed(view, error));
     return;
   }
-  if (mine !== current) mine.shown?.end?.();
-  else say(view.title);
+  if (mine === current) say(view.title);
 }
 
 function failed(view, error) {

@@ -16,11 +16,9 @@ const TOLD_MS = 2000;
 /** What a reader of the page knows a control by: it is another element when it is drawn anew. */
 const nameOf = (item) => item.getAttribute("aria-label") || item.getAttribute("name") || item.textContent;
 
-export async function show(root, page) {
+export async function show(root) {
   const [known] = await Promise.all([ask("/api/drives"), sheet("/static/views/compare.css")]);
-  const view = new View(root, known);
-  await view.update(page);
-  return view;
+  return new View(root, known);
 }
 
 class View {

@@ -20,18 +20,16 @@ const PARTS = {
   sweep: "Sweep",
 };
 
-export async function show(root, page) {
+export async function show(root) {
   const [{ drives }] = await Promise.all([
     ask("/api/drives"),
     sheet("/static/views/design.css"),
     sheet("/static/views/compare.css"),
   ]);
-  const view = new View(
+  return new View(
     root,
     drives.filter((drive) => drive.family),
   );
-  await view.update(page);
-  return view;
 }
 
 /** Whether a text of the address is one of the list's values. */

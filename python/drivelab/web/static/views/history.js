@@ -44,7 +44,6 @@ class View {
       this.course.element,
     );
     this.draw();
-    this.update(page);
   }
 
   end() {

@@ -5,11 +5,9 @@ import { fill, h, sheet } from "../dom.js";
 import { ask, save } from "../server.js";
 import { Player } from "./lesson.js";
 
-export async function show(root, page) {
+export async function show(root) {
   await sheet("/static/views/lesson.css");
-  const learn = new Learn(root);
-  await learn.update(page);
-  return learn;
+  return new Learn(root);
 }
 
 /** What of the address is none of the lesson's steps and choices. */

@@ -14,19 +14,17 @@ const PACINGS = {
 };
 const KEYS = ["trace", "run"];
 
-export async function show(root, page) {
+export async function show(root) {
   const [offered, { drives }] = await Promise.all([
     ask("/api/traces"),
     ask("/api/drives"),
     sheet("/static/views/traces.css"),
   ]);
-  const view = new View(
+  return new View(
     root,
     offered,
     drives.filter((drive) => drive.family),
   );
-  await view.update(page);
-  return view;
 }
 
 class View {
@@ -176,8 +174,10 @@ class View {
     if (!name) return fill(this.about);
     fill(this.about, "Looking…");
     try {
-      this.tell(await ask(`/api/traces/about?${new URLSearchParams({ name })}`));
+      const found = await ask(`/api/traces/about?${new URLSearchParams({ name })}`);
+      if (name === this.trace.value) this.tell(found);
     } catch (error) {
+      if (name !== this.trace.value) return null;
       fill(this.about);
       this.refuse(error.message);
     }
