@@ -21,6 +21,7 @@ from drivelab.states.steps import settle
 from drivelab.storage_bench.specification import REVIEW_SEED, Specification, find
 from drivelab.storage_bench.synthesis import synthesise
 from drivelab.targets import EngineTarget
+from drivelab.workload import Requests
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "tests" / "storage-bench.md"
 MARK = "<!-- assumptions: written by `make assumptions` -->\n"
@@ -112,12 +113,19 @@ def _test(trace: Specification) -> Assumed:
 
 def iops(name: str, assumption: Assumption) -> float:
     """Requests per busy second of a new drive."""
+    return _iops(name, assumption, _recorded(assumption))
+
+
+def _recorded(assumption: Assumption) -> Requests:
     before = storage_bench.IDLE_CAP_NS
     storage_bench.IDLE_CAP_NS = max(assumption.longest_pause_ns, storage_bench.BURST_NS)
     try:
-        requests = storage_bench.recorded(synthesise(assumption.trace, REVIEW_SEED))
+        return storage_bench.recorded(synthesise(assumption.trace, REVIEW_SEED))
     finally:
         storage_bench.IDLE_CAP_NS = before
+
+
+def _iops(name: str, assumption: Assumption, requests: Requests) -> float:
     target = _with_image(name).clone()
     job = _test(assumption.trace)._replay(SEED)
     report = target.run_requests(job, requests, TaskProgress(name), 1.0)
@@ -136,9 +144,9 @@ def _lines() -> Iterator[str]:
     yield f"| | {' | '.join(DRIVES)} |\n"
     yield f"| --- |{' ---: |' * len(DRIVES)}\n"
     for words, assumptions in ROWS.items():
+        traces = [(assumption, _recorded(assumption)) for assumption in assumptions]
         cells = [
-            ", ".join(f"{iops(name, assumption):.0f}" for assumption in assumptions)
-            for name in DRIVES.values()
+            ", ".join(f"{_iops(name, *trace):.0f}" for trace in traces) for name in DRIVES.values()
         ]
         yield f"| {words} | {' | '.join(cells)} |\n"
 

@@ -11,7 +11,7 @@ from drivelab.quantities import GB, KIB
 from drivelab.storage_bench.specification import SIZES_KIB, Specification
 
 _STEPS = 200
-"""Halvings of an interval: until a double can't be halved any more."""
+"""Halvings of an interval at most; mostly a double can't be halved any more after sixty."""
 
 
 def rounded(shares: NDArray[np.float64], total: int) -> NDArray[np.int64]:
@@ -26,11 +26,14 @@ def rounded(shares: NDArray[np.float64], total: int) -> NDArray[np.int64]:
 def root(function: Callable[[float], float], low: float, high: float) -> float:
     """Where a rising function of a number between `low` and `high` crosses 0, or the nearer end."""
     for _ in range(_STEPS):
-        middle = (low + high) / 2
+        ends, middle = (low, high), (low + high) / 2
         if function(middle) < 0:
             low = middle
         else:
             high = middle
+        if middle in ends:
+            # There is no double between the two: nothing changes any more.
+            break
     return (low + high) / 2
 
 
