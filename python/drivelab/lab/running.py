@@ -105,9 +105,11 @@ def wanted_window(timeline: object, is_disk: bool) -> Window | None:
     return Window.of("timeline", checks.text("timeline", timeline))
 
 
-def begin_jobs(target: EngineTarget, jobs: Sequence[Job], seed: int, log: bool) -> EngineRun:
-    """Starts jobs on a copy of a drive."""
-    return EngineRun(target, _on_drive(target, jobs, seed), log)
+def begin_jobs(
+    target: EngineTarget, jobs: Sequence[Job], seed: int, log: bool, copy: bool = True
+) -> EngineRun:
+    """Starts jobs on a copy of a drive, or on the drive itself."""
+    return EngineRun(target, _on_drive(target, jobs, seed), log, copy)
 
 
 def done_jobs(
@@ -153,6 +155,19 @@ def measured(
         return run_trace(drive.make(), jobs[0], drive.seed, state, False, progress).report
     own = checked_jobs("run", jobs)
     return run_jobs(drive.make(), own, drive.seed, False, None, progress).report
+
+
+def measured_once(drive: Drive, job: Job | Trace, target: EngineTarget) -> Report:
+    """The same of one job, on `target`, which is as the drive is and nobody else's: it is run
+    itself, since a copy of a large drive takes as much memory again, and seconds."""
+    progress = TaskProgress("run")
+    if isinstance(job, Trace):
+        state = state_label(drive.history)
+        return job.replayed(target, drive.seed, state, progress, False).last
+    own = checked_jobs("run", [job])
+    run = begin_jobs(target, own, drive.seed, False, copy=False)
+    run.advance(FOR_EVER_NS, progress)
+    return done_jobs(run, own, False).report
 
 
 def run_trace(

@@ -34,7 +34,12 @@ class Turns:
         # Those with most points first: they are the longest to wait for at the end.
         ordered = sorted(self._drives, key=lambda key: -len(self._drives[key].left))
         self._fresh = deque(ordered)
+        self._alone = {key for key, each in self._drives.items() if len(each.left) == 1}
         self._lock = threading.Lock()
+
+    def is_alone(self, point: Point) -> bool:
+        """Whether it is the only one of its drive, which nobody needs afterwards."""
+        return point.drive.key in self._alone
 
     def next(self, prepared: str | None) -> Point | None:
         """The next point of a worker that has prepared the drive of this key; None at the end."""

@@ -108,7 +108,7 @@ class Worker:
         done: tuple[Point, str] | None = None
         while point is not None:
             progress.label = f"{point.drive.name}, {point.values}"
-            self._send(point)
+            self._send(point, turns.is_alone(point))
             if done is not None:
                 # Kept while the worker is busy with the next one.
                 take(*done)
@@ -140,14 +140,15 @@ class Worker:
             self._process.wait()
         self._process = self._channel = None
 
-    def _send(self, point: Point) -> None:
+    def _send(self, point: Point, is_alone: bool) -> None:
         """Gives a point to the process; that it is gone is heard afterwards."""
         if self._channel is None:
             self.start()
         assert self._channel is not None
         key = point.drive.key
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            self._channel.send((None if key == self._prepared else point.drive, point.job))
+            drive = None if key == self._prepared else point.drive
+            self._channel.send((drive, point.job, is_alone))
             self._prepared = key
 
     def _heard(self, progress: TaskProgress) -> tuple[str, float, float] | None:

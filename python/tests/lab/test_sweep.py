@@ -136,8 +136,8 @@ def test_a_worker_that_dies_costs_its_point_only(
     killed: list[int] = []
     send = workers.Worker._send
 
-    def once(self: workers.Worker, point: Any) -> None:
-        send(self, point)
+    def once(self: workers.Worker, point: Any, is_alone: bool) -> None:
+        send(self, point, is_alone)
         if not killed:
             assert self._process is not None
             killed.append(self._process.pid)

@@ -47,6 +47,14 @@ def test_every_point_is_measured_once_by_any_number_of_workers() -> None:
         assert sorted(keys) == sorted(point.key for point in found()), workers
 
 
+def test_a_drive_of_one_point_is_nobody_elses() -> None:
+    turns = Turns(found())
+    assert not any(turns.is_alone(point) for point in found())
+    single = points(DRIVE, varied({"spare_ratio": [0.07, 0.28]}, None), JOB, "new", 1)
+    turns = Turns(single)
+    assert all(turns.is_alone(point) for point in single)
+
+
 def test_a_worker_stays_with_the_drive_that_it_has() -> None:
     assert preparations(measured(1, 0.1, 1.0)) == [2]
     assert preparations(measured(2, 0.1, 1.0)) == [1, 1]

@@ -37,7 +37,7 @@ def test_a_worker_says_what_it_could_not_take(what: str) -> None:
         with pytest.raises(dl.WorkError, match=what.replace("('no')", ": no")):
             _heard(one)
         # It can't measure this either, and lives on.
-        one._channel.send((DRIVE, Raising.__name__))
+        one._channel.send((DRIVE, Raising.__name__, False))
         with pytest.raises(dl.RequestError, match="job = 'Raising': allowed"):
             _heard(one)
     finally:
