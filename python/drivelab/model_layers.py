@@ -4,9 +4,10 @@ flash part and the members that they name. What is wrong within them, the engine
 from __future__ import annotations
 
 import json
+import os
 import tomllib
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,12 @@ from drivelab.errors import RequestError, nearest
 from drivelab.model_texts import Overrides, Texts
 
 QUOTES = "\"'"
+MODEL = ".toml"
 PARTS = "flash"
 """Folder of the flash parts, beside the models."""
 
 
+@cache
 def models_folder() -> Path:
     """The folder of the models that come with drivelab."""
     return Path(str(resources.files("drivelab"))) / "models"
@@ -27,7 +30,10 @@ def models_folder() -> Path:
 
 def known_names() -> list[str]:
     """Names of the models that come with drivelab, sorted; NAME@FIRMWARE included."""
-    return sorted(path.stem for path in models_folder().glob("*.toml"))
+    # Every model that is loaded asks, several times: a pattern would take ten times as long.
+    with os.scandir(models_folder()) as entries:
+        names = [entry.name for entry in entries]
+    return sorted(name.removesuffix(MODEL) for name in names if name.endswith(MODEL))
 
 
 def texts(request: str, overrides: Overrides, arrays: tuple[Path, ...] = ()) -> Texts:

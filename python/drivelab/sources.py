@@ -16,6 +16,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 KEY = r"\[[A-Z0-9]+\]"
@@ -72,6 +73,7 @@ _IDENTITY = (
 """What a model says of itself: nothing of it acts."""
 
 
+@lru_cache(maxsize=2**14)
 def role_of(source: str | None) -> str | None:
     """The role that a source states; None if it states none.
 
