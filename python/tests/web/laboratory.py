@@ -32,6 +32,31 @@ def record(
     repeat: int = 1,
 ) -> int:
     """Reviews small versions of drives; returns the number of the run."""
+    found = reviewed(
+        names,
+        tests,
+        quick=quick,
+        scale=scale,
+        states=states,
+        settings=settings,
+        span_bytes=span_bytes,
+        repeat=repeat,
+    )
+    return database.append(results, found)
+
+
+def reviewed(
+    names: Sequence[str],
+    tests: Sequence[str],
+    *,
+    quick: bool = True,
+    scale: int = SCALE,
+    states: Sequence[str] = (),
+    settings: Sequence[str] = (),
+    span_bytes: int | None = None,
+    repeat: int = 1,
+) -> database.Recorded:
+    """A run of such a review, for `database.append_together`: a file takes a moment for each."""
     order = orders.Order(
         models=list(names),
         tests=list(tests),
@@ -46,7 +71,7 @@ def record(
         found = repeats.review(plan, repeat)
     else:
         found = review.run(plan, shown=False)
-    return database.append(results, database.Recorded.review(found))
+    return database.Recorded.review(found)
 
 
 def every_model() -> list[str]:

@@ -11,7 +11,7 @@ from web import laboratory
 from web.conftest import start
 from web.test_compare import address
 
-from drivelab import model
+from drivelab import database, model
 from drivelab.web.app import STATIC
 
 ROOM = 4
@@ -19,6 +19,7 @@ ROOM = 4
 ATTEMPTS = 12
 """The first that is quick enough counts: others' work makes it longer, nothing makes it shorter."""
 CODE_BYTES_MAX = 300_000
+FOUR = (*laboratory.DRIVES, "crucial-m4-256gb")
 COLUMNS_MAX = 120
 
 
@@ -28,11 +29,13 @@ def test_the_first_view_and_a_comparison_of_four_take_less_than_a_second(
 ) -> None:
     file = tmp_path / "lab.duckdb"
     names = laboratory.every_model()
-    laboratory.record(file, names[:4], ["four corners"], states=["new"])
-    for name in names[4:]:
-        # A hard disk has no small version.
-        scale = 1 if model.load(name).is_disk else laboratory.SCALE
-        laboratory.record(file, [name], ["power-idle"], states=["new"], scale=scale)
+    runs = [laboratory.reviewed(FOUR, ["four corners"], states=["new"])]
+    for name in names:
+        if name not in FOUR:
+            # A hard disk has no small version.
+            scale = 1 if model.load(name).is_disk else laboratory.SCALE
+            runs.append(laboratory.reviewed([name], ["power-idle"], states=["new"], scale=scale))
+    database.append_together(file, runs)
     server = start(tmp_path, file)
     received: dict[str, int] = {}
 
@@ -44,7 +47,7 @@ def test_the_first_view_and_a_comparison_of_four_take_less_than_a_second(
     try:
         for view, path, shown in (
             ("first view", "/compare", "table.drives"),
-            ("comparison of four", address(*names[:4]), "#findings"),
+            ("comparison of four", address(*FOUR), "#findings"),
         ):
             wall_s[view] = []
             while len(wall_s[view]) < ATTEMPTS and min(wall_s[view], default=ROOM) >= ROOM:
