@@ -26,6 +26,7 @@ mod read_ahead;
 mod refused_writes;
 mod scale;
 mod secure_erase;
+mod sequences;
 mod shipped;
 mod slc_cache;
 mod throttled_writes;

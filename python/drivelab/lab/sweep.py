@@ -55,10 +55,11 @@ def sweep(
 
     Keys are parameters of the model as `--set` takes them, "model", "state", "seed", or options of
     the job as "job.iodepth"; "trace" is a file that is replayed in place of a job, with the options
-    of a `Trace` as `job`, if there is one. In `grid` each has a list of values; "job.bs,
-    job.iodepth" are two that vary together, with lists of pairs. `points` are listed one by one,
-    with the same keys each, as `drivelab.samples` draws them. `state` is prepared before each job,
-    "new" by default. `repeats` measures every combination with so many seeds.
+    of a `Trace` as `job`, if there is one. What is varied counts in place of what the drive or the
+    job has. In `grid` each has a list of values; "job.bs, job.iodepth" are two that vary together,
+    with lists of pairs. `points` are listed one by one, with the same keys each, as
+    `drivelab.samples` draws them. `state` is prepared before each job, "new" by default. `repeats`
+    measures every combination with so many seeds.
 
     Points are measured by `workers` processes, as many as there are processors by default, as far
     as `memory` goes: room for the drives in work, as "6g" or bytes, by default a quarter of the

@@ -37,7 +37,7 @@ pub struct Clusters {
     entries: Vec<Link>,
     /// Superblock of every waiting entry; `NONE`: not waiting.
     owners: Vec<u32>,
-    /// Superblocks with waiting entries, in the order in which the first of them came.
+    /// Superblocks with waiting entries, in the order in which the first of those came.
     ages: Vec<Link>,
     /// When each of them began to wait.
     since_ns: Vec<Nanos>,
@@ -87,12 +87,7 @@ impl Clusters {
         self.owners[id as usize] = superblock;
         let count = self.counts[superblock as usize];
         if count == 0 {
-            self.ages[superblock as usize] = Link { previous: self.youngest, next: NONE };
-            match self.youngest {
-                NONE => self.oldest = superblock,
-                last => self.ages[last as usize].next = superblock,
-            }
-            self.youngest = superblock;
+            self.link_behind(self.youngest, superblock);
             self.since_ns[superblock as usize] = now;
         }
         self.recount(superblock, count + 1);
@@ -113,15 +108,45 @@ impl Clusters {
         let count = self.counts[superblock as usize];
         self.recount(superblock, count - 1);
         if count == 1 {
-            let age = self.ages[superblock as usize];
-            match age.previous {
-                NONE => self.oldest = age.next,
-                previous => self.ages[previous as usize].next = age.next,
-            }
-            match age.next {
-                NONE => self.youngest = age.previous,
-                next => self.ages[next as usize].previous = age.previous,
-            }
+            self.unlink_age(superblock);
+        }
+    }
+
+    /// A part of a superblock's entries has left; the first of the rest came at `since_ns`. Rows of a sequence that are
+    /// still coming would otherwise be as old as those that have left, and leave before they are whole.
+    pub(crate) fn age_rest(&mut self, superblock: u32, since_ns: Nanos) {
+        self.unlink_age(superblock);
+        let mut before = self.youngest;
+        while before != NONE && self.since_ns[before as usize] > since_ns {
+            before = self.ages[before as usize].previous;
+        }
+        self.link_behind(before, superblock);
+        self.since_ns[superblock as usize] = since_ns;
+    }
+
+    /// Puts a superblock behind another one in the order of ages; `NONE`: before all.
+    fn link_behind(&mut self, before: u32, superblock: u32) {
+        let next = match before {
+            NONE => std::mem::replace(&mut self.oldest, superblock),
+            before => std::mem::replace(&mut self.ages[before as usize].next, superblock),
+        };
+        match next {
+            NONE => self.youngest = superblock,
+            next => self.ages[next as usize].previous = superblock,
+        }
+        self.ages[superblock as usize] = Link { previous: before, next };
+    }
+
+    /// Takes a superblock out of the order of ages.
+    fn unlink_age(&mut self, superblock: u32) {
+        let age = self.ages[superblock as usize];
+        match age.previous {
+            NONE => self.oldest = age.next,
+            previous => self.ages[previous as usize].next = age.next,
+        }
+        match age.next {
+            NONE => self.youngest = age.previous,
+            next => self.ages[next as usize].previous = age.previous,
         }
     }
 
@@ -255,44 +280,54 @@ mod tests {
         ) {
             let cut = superblocks();
             let mut clusters = Clusters::new(cut, policy, 7, 16);
-            // (entry, superblock) in order of arrival.
-            let mut plain: Vec<(u32, u32)> = Vec::new();
-            let mut since: Vec<u32> = Vec::new();
-            for (kind, pick) in steps {
-                let free = (0..16).find(|id| plain.iter().all(|&(known, _)| known != *id));
+            // (entry, superblock, when it came) in order of arrival; superblocks by age, and since when.
+            let mut plain: Vec<(u32, u32, u64)> = Vec::new();
+            let mut since: Vec<(u32, u64)> = Vec::new();
+            for (now, (kind, pick)) in (0u64..).zip(steps) {
+                let free = (0..16).find(|id| plain.iter().all(|&(known, ..)| known != *id));
+                let mut aged = None;
                 match (kind, free) {
                     (0 | 1, Some(id)) => {
                         let lpn = Lpn(pick % 32);
-                        clusters.insert(id, lpn, 0);
-                        plain.push((id, cut.locate(lpn).superblock));
+                        clusters.insert(id, lpn, now);
+                        plain.push((id, cut.locate(lpn).superblock, now));
                     }
                     _ if !plain.is_empty() => {
-                        let (id, _) = plain.remove(pick as usize % plain.len());
+                        let (id, owner, _) = plain.remove(pick as usize % plain.len());
                         clusters.remove(id);
+                        let rest = plain.iter().find(|&&(_, of, _)| of == owner && pick % 3 > 0);
+                        aged = rest.map(|&(_, of, came)| (of, came));
                     }
                     _ => {}
                 }
-                since.retain(|superblock| plain.iter().any(|(_, owner)| owner == superblock));
-                for &(_, owner) in &plain {
-                    if !since.contains(&owner) {
-                        since.push(owner);
+                since.retain(|&(superblock, _)| plain.iter().any(|&(_, owner, _)| owner == superblock));
+                if let Some((superblock, came)) = aged {
+                    clusters.age_rest(superblock, came);
+                    since.retain(|&(known, _)| known != superblock);
+                    let place = since.iter().rposition(|&(_, other)| other <= came).map_or(0, |last| last + 1);
+                    since.insert(place, (superblock, came));
+                }
+                for &(_, owner, came) in &plain {
+                    if !since.iter().any(|&(known, _)| known == owner) {
+                        since.push((owner, came));
                     }
                 }
+                prop_assert_eq!(clusters.oldest_since_ns(), since.first().map(|&(_, came)| came));
                 for bank in [None, Some(DieIndex(0)), Some(DieIndex(1))] {
                     let idle = |of: DieIndex| bank.is_none_or(|bank| bank == of);
-                    let allowed: Vec<u32> = since.iter().copied().filter(|&of| idle(cut.bank_of(of))).collect();
+                    let allowed: Vec<u32> = since.iter().map(|&(of, _)| of).filter(|&of| idle(cut.bank_of(of))).collect();
                     prop_assert_eq!(clusters.oldest(idle), allowed.first().copied());
                     let chosen = clusters.choose(idle);
                     prop_assert_eq!(chosen.is_some(), !allowed.is_empty());
                     let Some(chosen) = chosen else { continue };
                     prop_assert!(allowed.contains(&chosen));
-                    let count = |of: u32| plain.iter().filter(|&&(_, owner)| owner == of).count();
+                    let count = |of: u32| plain.iter().filter(|&&(_, owner, _)| owner == of).count();
                     if policy == BufferEviction::Fullest {
                         prop_assert_eq!(count(chosen), allowed.iter().map(|&of| count(of)).max().unwrap());
                     }
                     let mut members: Vec<u32> = clusters.members(chosen).collect();
                     members.sort_unstable();
-                    let mut wanted: Vec<u32> = plain.iter().filter(|&&(_, owner)| owner == chosen).map(|&(id, _)| id).collect();
+                    let mut wanted: Vec<u32> = plain.iter().filter(|&&(_, owner, _)| owner == chosen).map(|&(id, ..)| id).collect();
                     wanted.sort_unstable();
                     prop_assert_eq!(members, wanted);
                 }

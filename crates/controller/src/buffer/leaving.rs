@@ -52,6 +52,15 @@ impl WriteBuffer {
         self.begin_programming(id);
     }
 
+    /// A part of a superblock's entries was taken: the rest has waited since the first of it came.
+    pub(crate) fn age_rest(&mut self, superblock: u32) {
+        let Some(clusters) = &mut self.clusters else { return };
+        let since = clusters.members(superblock).map(|id| self.entries[id as usize].inserted_ns).min();
+        if let Some(since_ns) = since {
+            clusters.age_rest(superblock, since_ns);
+        }
+    }
+
     /// An entry's data has moved to a page register. It stays readable here until it is programmed.
     #[inline]
     pub(crate) fn move_to_register(&mut self, id: u32) {

@@ -217,6 +217,9 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
         let Some(superblock) = chosen else { return false };
         let bank = self.mapping.superblocks().bank_of(superblock);
         self.collect_group(superblock);
+        if for_space && self.jobs.working > 0 && self.is_still_coming() {
+            return false;
+        }
         let plan = self.mapping.plan(bank, &self.jobs.units);
         if plan.merges && self.jobs.working > 0 {
             return false;
@@ -233,8 +236,20 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
         for &id in &job.entries {
             self.buffer.take(id);
         }
+        self.buffer.age_rest(superblock);
         self.next_step(bank, now);
         true
+    }
+
+    /// Whether the group is the beginning of a row that the newest unit of the buffer goes on with: rows that are under
+    /// way make space as well, and it will be whole. Torn apart, the rows behind it would be out of order up to the end
+    /// of their superblock.
+    fn is_still_coming(&self) -> bool {
+        let (units, superblocks) = (&self.jobs.units, self.mapping.superblocks());
+        let goes_on = units.last().is_some_and(|last| last.lpn == self.buffer.newest());
+        goes_on
+            && units.len() < superblocks.units_per_row as usize
+            && superblocks.locate(units[0].lpn).offset == 0
     }
 
     /// Puts the waiting units of a superblock in order. Of a unit that waits twice the older copy goes first.
