@@ -17,7 +17,7 @@ from drivelab.errors import RequestError, nearest
 from drivelab.model_texts import Overrides, Texts
 
 QUOTES = "\"'"
-MODEL = ".toml"
+SUFFIX = ".toml"
 PARTS = "flash"
 """Folder of the flash parts, beside the models."""
 
@@ -33,7 +33,7 @@ def known_names() -> list[str]:
     # Every model that is loaded asks, several times: a pattern would take ten times as long.
     with os.scandir(models_folder()) as entries:
         names = [entry.name for entry in entries]
-    return sorted(name.removesuffix(MODEL) for name in names if name.endswith(MODEL))
+    return sorted(name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX))
 
 
 def texts(request: str, overrides: Overrides, arrays: tuple[Path, ...] = ()) -> Texts:
@@ -138,10 +138,10 @@ def _inline(value: Any) -> str:
 
 def _part_file(name: str, folder: Path, request: str) -> tuple[str, str]:
     """Text and origin of the file of a part, or of a grade."""
-    places = [place / PARTS / f"{name}.toml" for place in (folder, models_folder())]
+    places = [place / PARTS / f"{name}{SUFFIX}" for place in (folder, models_folder())]
     found = next((place for place in places if place.is_file()), None)
     if found is None or "/" in name:
-        known = sorted({file.stem for place in places for file in place.parent.glob("*.toml")})
+        known = sorted({file.stem for place in places for file in place.parent.glob(f"*{SUFFIX}")})
         raise RequestError(
             f'model "{request}": flash.part "{name}" is unknown{nearest(name, known)} '
             f"Known: {', '.join(known)}"
@@ -176,11 +176,11 @@ def _find(request: str, folder: Path = Path()) -> Path:
     """A model that comes along, or a file; a relative path is one in `folder`."""
     names = known_names()
     if request in names:
-        return models_folder() / f"{request}.toml"
+        return models_folder() / f"{request}{SUFFIX}"
     path = folder / paths.expanded(paths.checked("model", request))
     if path.is_file():
         return path
-    if "/" in request or request.endswith(".toml") or path.is_dir():
+    if "/" in request or request.endswith(SUFFIX) or path.is_dir():
         raise RequestError(f'model "{request}": {paths.missing(path)}')
     base, at, firmware = request.partition("@")
     if at and base in names:

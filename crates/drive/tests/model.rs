@@ -367,4 +367,11 @@ fn a_cache_that_would_be_larger_than_it_says_is_refused() {
         let error = cached(key, least - 1).unwrap_err();
         assert!(error.contains(&format!("{key} = {}: must be 0, or at least {least}", least - 1)), "{error}");
     }
+    // All of it but a byte is static.
+    let stated = description["parameters"].as_array().unwrap();
+    let own =
+        stated.iter().find(|row| row["key"] == "slc_cache.static_bytes").unwrap()["value"].as_u64().unwrap();
+    let error = shipped::varied("samsung-980-pro-1tb", &[("slc_cache.max_bytes", &(own + 1).to_string())]);
+    let error = error.map_err(|error| error.to_string()).unwrap_err();
+    assert!(error.contains(&format!("at least {}", own + block_bytes)), "{error}");
 }

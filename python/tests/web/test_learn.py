@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from web.conftest import Noted, Server, Standing, fits, serious
 
 from drivelab import lessons
@@ -50,6 +50,23 @@ def test_the_worked_example_reaches_26_s_by_keyboard_alone(standing: Standing, p
             expect(clock).to_have_text(told[step])
     page.keyboard.press("Home")
     expect(page.locator(".say")).to_contain_text("A drive of one block")
+
+
+def test_the_newest_address_counts_of_those_before_a_lesson_is_there(
+    standing: Standing, page: Page
+) -> None:
+    held: list[Route] = []
+    page.route("**/api/lessons/five-pages", lambda route: held.append(route))
+    with page.expect_request("**/api/lessons/five-pages"):
+        page.goto(standing.server.at("/learn/five-pages?step=5"))
+    page.evaluate(
+        "history.pushState(null, '', '/learn/five-pages?step=3');"
+        "dispatchEvent(new PopStateEvent('popstate'))"
+    )
+    for route in held:
+        route.continue_()
+    expect(page.locator(".steps .soft")).to_contain_text("step 4 of")
+    expect(page).to_have_url(re.compile(r"step=3$"))
 
 
 def test_a_reload_comes_back_to_the_step_and_the_choice(standing: Standing, page: Page) -> None:

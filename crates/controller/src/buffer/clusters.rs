@@ -1,6 +1,7 @@
 //! Waiting units of the write buffer by superblock, and which superblock leaves next (REFERENCES.md, \[BPLRU\]).
 //!
-//! Every operation but the random choice takes constant time; that one draws until it meets a waiting entry.
+//! Entries come and go in constant time. A choice skips banks that are at work, the random one draws until it meets a waiting
+//! entry, and what is left of a group finds its place among those that are younger.
 
 use drivelab_ftl::Superblocks;
 use drivelab_nand::{DieIndex, Lpn};
@@ -37,7 +38,7 @@ pub struct Clusters {
     entries: Vec<Link>,
     /// Superblock of every waiting entry; `NONE`: not waiting.
     owners: Vec<u32>,
-    /// Superblocks with waiting entries, in the order in which the first of those came.
+    /// Superblocks with waiting entries, in the order in which the first of those came; after trims, of those that were there.
     ages: Vec<Link>,
     /// When each of them began to wait.
     since_ns: Vec<Nanos>,

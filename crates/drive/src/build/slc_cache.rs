@@ -30,6 +30,14 @@ pub(super) fn check_stated(model: &Model) -> Result<(), ModelError> {
             return Err(model.bad(key, &bytes.to_string(), &allowed));
         }
     }
+    let dynamic_bytes = max_bytes - static_bytes;
+    if dynamic_bytes > 0 && dynamic_bytes < block_bytes {
+        let allowed = format!(
+            "must be {STATIC} = {static_bytes}, or a block more: at least {}",
+            static_bytes + block_bytes
+        );
+        return Err(model.bad(MAX, &max_bytes.to_string(), &allowed));
+    }
     Ok(())
 }
 

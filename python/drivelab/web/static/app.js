@@ -52,6 +52,7 @@ async function route() {
   }
   document.title = `${view.title} · drivelab`;
   root.dataset.view = view.name;
+  const first = address;
   // What a view that was left draws late, it draws into an element that nobody sees.
   const place = h("div");
   try {
@@ -62,7 +63,8 @@ async function route() {
     if (mine === current) await mine.shown?.update?.(page);
     else mine.shown?.end?.();
   } catch (error) {
-    if (mine !== current) return;
+    // What fails of an address that was left is nothing against the one that is shown.
+    if (mine !== current || (mine.shown && address !== first)) return;
     // A view that isn't there can't be updated: the next address of it begins anew.
     mine.shown?.end?.();
     current = { name: null, shown: null };

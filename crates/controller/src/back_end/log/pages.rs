@@ -44,8 +44,8 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         }
         let Some(front) = self.buffer.front() else { return NEVER };
         // What waits for space that is withheld gets it without a page more, and fills this one.
-        let is_full = !self.admission.is_empty() && !self.buffer.withholds();
-        if self.buffer.is_awaited() || !self.flushes.is_empty() || is_full {
+        let needs_space = !self.admission.is_empty() && !self.buffer.withholds();
+        if self.buffer.is_awaited() || !self.flushes.is_empty() || needs_space {
             return 0;
         }
         self.buffer.entry(front).inserted_ns + self.config.buffer.hold_ns

@@ -4,8 +4,8 @@
 //! The buffer is a write-back cache. A group leaves when a write waits for space, when a command waits for flash, or
 //! when it has waited for the hold time. Whole rows in order go to several banks at once. The firmware is serial: while
 //! it copies rows of a merge no other group begins, and commands are taken on between two rows only; a group that needs a
-//! merge begins only when no bank is at work, so that rows still coming together are not torn apart while others leave. A
-//! row's space in the buffer is free when its data has moved to the page registers.
+//! merge, and for space alone the beginning of a row that is still coming, begin only when no bank is at work, so that rows
+//! are not torn apart while others leave. A row's space in the buffer is free when its data has moved to the page registers.
 
 mod rows;
 
@@ -241,9 +241,9 @@ impl<S: MergeScheme> SolidStateDrive<MergeMap<S>> {
         true
     }
 
-    /// Whether the group is the beginning of a row that the newest unit of the buffer goes on with: rows that are under
-    /// way make space as well, and it will be whole. Torn apart, the rows behind it would be out of order up to the end
-    /// of their superblock.
+    /// Whether the group may be the beginning of a row that the newest unit of the buffer goes on with: rows that are
+    /// under way mostly make space as well, and it will be whole. Torn apart, the rows behind it would be out of order up to
+    /// the end of their superblock. A unit by itself at the beginning of a row counts, too, until another one comes.
     fn is_still_coming(&self) -> bool {
         let (units, superblocks) = (&self.jobs.units, self.mapping.superblocks());
         let goes_on = units.last().is_some_and(|last| last.lpn == self.buffer.newest());

@@ -32,6 +32,8 @@ class Learn {
   }
 
   async update(page) {
+    // What is fetched meanwhile is drawn as the newest address has it.
+    this.page = page;
     const [name] = page.path;
     if (this.drawn && name === this.name) {
       this.warn(page);
@@ -43,14 +45,14 @@ class Learn {
     this.drawn = true;
     this.name = name;
     try {
-      if (name) await this.lesson(name, page);
-      else await this.list(page);
+      if (name) await this.lesson(name);
+      else await this.list();
     } catch (error) {
       if (this.name === name) fill(this.root, h("h1", "Learn"), h("p", error.message));
     }
   }
 
-  async list(page) {
+  async list() {
     const lessons = await ask("/api/lessons");
     if (this.name) return;
     const cards = lessons.map((lesson, i) =>
@@ -69,10 +71,10 @@ class Learn {
       ),
       h("ol.lessons", cards),
     );
-    this.warn(page);
+    this.warn(this.page);
   }
 
-  async lesson(name, page) {
+  async lesson(name) {
     const record = await ask(`/api/lessons/${encodeURIComponent(name)}`);
     if (this.gone || this.name !== name) return;
     const stage = h("div");
@@ -91,6 +93,7 @@ class Learn {
       h("p.row", file, h("span.soft", "one HTML file that works anywhere")),
     );
     this.record = record;
+    const { page } = this;
     this.warn(page);
     this.player = new Player(stage, record, Object.fromEntries(page.params), (place) =>
       page.go(`/learn/${name}?${new URLSearchParams(place)}`, { replace: true }),

@@ -309,6 +309,7 @@ class View {
       const models = found.map((row) => row.model);
       this.takeOver(models, state, pacing);
     } catch (error) {
+      if (runs !== this.runs) return null;
       this.refuse(error.message);
     }
     return null;
