@@ -105,11 +105,9 @@ def wanted_window(timeline: object, is_disk: bool) -> Window | None:
     return Window.of("timeline", checks.text("timeline", timeline))
 
 
-def begin_jobs(
-    target: EngineTarget, jobs: Sequence[Job], seed: int, log: bool, copy: bool = True
-) -> EngineRun:
-    """Starts jobs on a copy of a drive, or on the drive itself."""
-    return EngineRun(target, _on_drive(target, jobs, seed), log, copy)
+def begin_jobs(target: EngineTarget, jobs: Sequence[Job], seed: int, log: bool) -> EngineRun:
+    """Starts jobs on a copy of a drive."""
+    return EngineRun(target, _on_drive(target, jobs, seed), log)
 
 
 def done_jobs(
@@ -162,12 +160,8 @@ def measured_once(drive: Drive, job: Job | Trace, target: EngineTarget) -> Repor
     itself, since a copy of a large drive takes as much memory again, and seconds."""
     progress = TaskProgress("run")
     if isinstance(job, Trace):
-        state = state_label(drive.history)
-        return job.replayed(target, drive.seed, state, progress, False).last
-    own = checked_jobs("run", [job])
-    run = begin_jobs(target, own, drive.seed, False, copy=False)
-    run.advance(FOR_EVER_NS, progress)
-    return done_jobs(run, own, False).report
+        return job.replayed(target, drive.seed, state_label(drive.history), progress).last
+    return measure_jobs(target, checked_jobs("run", [job]), drive.seed, progress)
 
 
 def run_trace(

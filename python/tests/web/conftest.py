@@ -191,6 +191,14 @@ def held_back(page: Page, held: list[Route]) -> None:
         page.wait_for_timeout(50)
 
 
+def let_go(page: Page, held: list[Route], address: str) -> None:
+    """Lets the server answer what was held back, and the page time to draw what it shouldn't."""
+    with page.expect_response(address):
+        for route in held:
+            route.continue_()
+    page.wait_for_timeout(500)
+
+
 @pytest.fixture
 def noted() -> Noted:
     """What `page` and its windows did; a test that provokes an error empties `errors` itself."""

@@ -23,26 +23,10 @@ def record(
     results: Path,
     names: Sequence[str] = DRIVES,
     tests: Sequence[str] = ("four corners",),
-    *,
-    quick: bool = True,
-    scale: int = SCALE,
-    states: Sequence[str] = (),
-    settings: Sequence[str] = (),
-    span_bytes: int | None = None,
-    repeat: int = 1,
+    **asked: Any,
 ) -> int:
-    """Reviews small versions of drives; returns the number of the run."""
-    found = reviewed(
-        names,
-        tests,
-        quick=quick,
-        scale=scale,
-        states=states,
-        settings=settings,
-        span_bytes=span_bytes,
-        repeat=repeat,
-    )
-    return database.append(results, found)
+    """Reviews small versions of drives as `reviewed` does; returns the number of the run."""
+    return database.append(results, reviewed(names, tests, **asked))
 
 
 def reviewed(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, Route, expect
-from web.conftest import Noted, Server, Standing, held_back
+from web.conftest import Noted, Server, Standing, held_back, let_go
 
 from drivelab.web.app import STATIC
 from drivelab.web.views import VIEWS, View
@@ -170,10 +170,7 @@ def test_a_view_that_was_left_draws_nothing_below_the_next_one(server: Server, p
     menu.get_by_role("link", name="Learn", exact=True).click()
     expect(page.locator("main .card").first).to_be_visible()
     before = page.locator("main").inner_text()
-    with page.expect_response("**/api/drives*"):
-        for route in held:
-            route.continue_()
-    page.wait_for_timeout(500)
+    let_go(page, held, "**/api/drives*")
     assert page.locator("main").inner_text() == before
 
 
@@ -189,10 +186,7 @@ def test_a_list_that_comes_late_does_not_replace_what_was_opened_since(
     held_back(page, held)
     page.go_back()
     expect(page.locator(".say")).to_be_visible()
-    with page.expect_response("**/api/lessons"):
-        for route in held:
-            route.continue_()
-    page.wait_for_timeout(500)
+    let_go(page, held, "**/api/lessons")
     expect(page.locator(".say")).to_be_visible()
 
 

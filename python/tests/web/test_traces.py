@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, Route, expect
 from web import wire
-from web.conftest import Noted, Server, Standing, fits, held_back, serious, start
+from web.conftest import Noted, Server, Standing, fits, held_back, let_go, serious, start
 from web.test_compare import opened
 
 from drivelab import cli, database
@@ -353,10 +353,7 @@ def test_what_is_chosen_while_a_trace_is_looked_at_stays(
     expect(picked).to_have_count(3)
     expect(page.get_by_label("State of the drives")).to_have_value("new")
     about = page.locator(".about").inner_text()
-    with page.expect_response("**/api/traces/about?name=mail.csv"):
-        for route in held:
-            route.continue_()
-    page.wait_for_timeout(500)
+    let_go(page, held, "**/api/traces/about?name=mail.csv")
     assert page.locator(".about").inner_text() == about
 
 
