@@ -19,7 +19,7 @@ from drivelab.lab import workers as processes
 from drivelab.lab.axes import varied
 from drivelab.lab.drive import Drive
 from drivelab.lab.job import Job
-from drivelab.lab.points import Point
+from drivelab.lab.points import Point, by_drive
 from drivelab.lab.points import points as points_of
 from drivelab.lab.trace import Trace
 from drivelab.states import State
@@ -195,11 +195,13 @@ def _check_one_place(workers: int | None, executor: Client | None, scheduler: st
 def _workers(
     wanted: int | None, missing: list[Point], trace_bytes: int, room_bytes: int | None = None
 ) -> int:
-    """How many processes: each holds a prepared drive, the copy that is measured, and the requests
-    of a trace. Who wishes for some and names no room has them."""
+    """How many processes: each holds a prepared drive, the copy that is measured where more points
+    start from it, and the requests of a trace. Who wishes for some and names no room has them."""
     if wanted is not None and room_bytes is None:
         return wanted
-    point_bytes = max(2 * point.drive.model.memory_bytes for point in missing) + trace_bytes
+    drives = by_drive(missing).values()
+    held_bytes = max(min(len(own), 2) * own[0].drive.model.memory_bytes for own in drives)
+    point_bytes = held_bytes + trace_bytes
     fitting = max(1, (room_bytes or schedule.usual_memory_bytes()) // max(1, point_bytes))
     return min(wanted or _processors(), fitting)
 

@@ -289,9 +289,11 @@ def test_a_sweep_counts_what_a_trace_takes(monkeypatch: pytest.MonkeyPatch) -> N
     trace = dl.Trace(TWO, **OPTIONS)
     trace.check(DRIVE.model)
     assert trace.memory_bytes >= 300 * (1 + 8 + 4 + 8)
-    one = 2 * DRIVE.model.memory_bytes
+    one = DRIVE.model.memory_bytes
     monkeypatch.setattr(sweep.schedule, "usual_memory_bytes", lambda: 2 * one)
     monkeypatch.setattr(sweep, "_processors", lambda: 2)
     point = sweep.Point({}, 0, DRIVE, trace)
     assert sweep._workers(None, [point], 0) == 2
     assert sweep._workers(None, [point], one) == 1
+    # Where a second point starts from the drive, the first is measured on a copy of it.
+    assert sweep._workers(None, [point, point], 0) == 1
