@@ -133,3 +133,26 @@ fn space_that_is_withheld_makes_no_page_due_that_is_not_full() {
         assert!(padded < 200, "{padded} units of 128000 at queue depth {depth}");
     }
 }
+
+#[test]
+fn a_fill_with_write_credits_is_as_fast_at_any_queue_depth() {
+    for name in ["micron-7450-max-800gb", "micron-7450-pro-960gb"] {
+        let time_ns = |depth| {
+            let mut drive = shipped::drive(name, &[("scale_divisor", "32")]);
+            let mut done = Vec::new();
+            for number in 0..100_000 {
+                while drive.engine().outstanding() >= depth {
+                    drive.advance_to_completion(u64::MAX, &mut done);
+                }
+                let write = Command::new(number, Op::Write, u64::from(number) * 256, 256);
+                drive.submit(drive.now_ns(), write).unwrap();
+            }
+            drive.now_ns() as f64
+        };
+        let alone = time_ns(1);
+        for depth in [2, 32] {
+            let ratio = time_ns(depth) / alone;
+            assert!(ratio < 1.01, "{name}: at queue depth {depth} a fill takes {ratio:.3} times as long as at 1");
+        }
+    }
+}
