@@ -36,10 +36,12 @@ def text(found: Model) -> str:
     lines = [", ".join(words)]
     size = f"{bytes_text(found.user_capacity_bytes)} for the host"
     if not found.is_disk:
-        spare_ratio = found.raw_capacity_bytes / found.user_capacity_bytes - 1
+        spare_ratio = found.description["derived"]["spare_ratio"]
+        flash_bytes = found.description["derived"].get("flash_user_bytes")
+        on_flash = f" on it, {bytes_text(flash_bytes)}" if flash_bytes else ""
         size += (
             f", {bytes_text(found.raw_capacity_bytes)} of flash: "
-            f"spare area {spare_ratio * 100:.1f} % of the user capacity"
+            f"spare area {spare_ratio * 100:.1f} % of the user capacity{on_flash}"
         )
         if found.effective_spare_ratio is not None:
             size += f", effectively {found.effective_spare_ratio * 100:.1f} %"

@@ -111,13 +111,21 @@ class Model:
         """Whether TRIM has an effect: not on hard disks, nor where firmware or driver drop it."""
         if self.is_disk:
             return False
-        keys = ("ftl.trim_supported", "member.ftl.trim_supported", "array.pass_trim")
-        return all(self.value(key) is not False for key in keys)
+        switches = ("ftl.trim_supported", "array.pass_trim")
+        found = (item for item in self.parameters if item["key"].endswith(switches))
+        return all(item["value"] is not False for item in found)
 
     def value(self, key: str) -> Any:
         """The value of a parameter, or None if the model has none of this key."""
         found = (item["value"] for item in self.parameters if item["key"] == key)
         return next(found, None)
+
+    @property
+    def endurance_cycles(self) -> int | None:
+        """Erases that the flash is made for, of an array the least of its members'; None: not
+        stated."""
+        found = (item for item in self.parameters if item["key"].endswith("flash.endurance_cycles"))
+        return min((item["value"] for item in found), default=None)
 
     @property
     def effective_spare_ratio(self) -> float | None:
@@ -235,6 +243,9 @@ def _held_back_remarks(model: Model) -> list[str]:
     expected, where = raw_ratio - 1, "the model states"
     why = "the rest is held back, of a drive cut down by hand as much as of a whole one"
     whole = _as_it_comes(model)
+    if whole is None and model.family == "raid-0":
+        # Its spare area is that of its members, which say themselves what they hold back.
+        return []
     if whole is not None:
         before = whole.effective_spare_ratio
         if before is None or model.raw_capacity_bytes >= whole.raw_capacity_bytes:

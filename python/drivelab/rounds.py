@@ -202,9 +202,7 @@ def year(reports: Sequence[Report], recorded_s: float, model: Model) -> dict[str
     flash = sum(size or 0 for size in programmed) / len(window)
     per_year = YEAR_S / recorded_s
     cycles = flash * per_year / model.raw_capacity_bytes
-    endurance = model.value("flash.endurance_cycles") or model.value(
-        "member.flash.endurance_cycles"
-    )
+    endurance = model.endurance_cycles
     return {
         "host_write_bytes": round(host * per_year),
         "flash_write_bytes": round(flash * per_year),

@@ -91,3 +91,33 @@ def test_a_disk_beside_a_drive_is_an_array_with_flash(tmp_path: Path) -> None:
     original = EngineTarget(mixed, 1).original
     assert original is not None
     assert original.user_bytes == mixed.user_capacity_bytes
+
+
+def test_what_is_said_of_flash_is_of_the_members_that_have_some(tmp_path: Path) -> None:
+    single = model.load(SINGLE)
+    mixed = model.load(array(tmp_path, DISK, SINGLE))
+    assert mixed.raw_capacity_bytes == single.raw_capacity_bytes
+    derived = mixed.description["derived"]
+    assert derived["flash_user_bytes"] == mixed.user_capacity_bytes // 2
+    spare_bytes = single.raw_capacity_bytes - derived["flash_user_bytes"]
+    assert derived["spare_ratio"] == pytest.approx(spare_bytes / derived["flash_user_bytes"])
+    assert mixed.effective_spare_ratio == pytest.approx(single.effective_spare_ratio, rel=1e-3)
+    assert mixed.endurance_cycles == single.endurance_cycles
+    disks = model.load(array(tmp_path, DISK, DISK))
+    assert disks.is_disk and disks.effective_spare_ratio is None
+
+
+def test_an_array_of_arrays_of_flash_drives_has_flash(tmp_path: Path) -> None:
+    nested = model.load(array(tmp_path, PAIR, PAIR))
+    assert not nested.is_disk and nested.takes_trim == model.load(PAIR).takes_trim
+    values = parameters(nested)
+    single = parameters(model.load(SINGLE))
+    assert values["member.member.flash.program_ns"] == single["flash.program_ns"]
+    assert nested.raw_capacity_bytes == 4 * model.load(SINGLE).raw_capacity_bytes
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    assert model.load(array(tmp_path, array(inner, DISK), DISK)).is_disk
+
+
+def test_an_array_of_whole_drives_was_not_cut_down(tmp_path: Path) -> None:
+    assert not model.load(array(tmp_path, "samsung-980-pro-1tb", "samsung-980-pro-1tb")).notes

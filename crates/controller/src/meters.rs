@@ -26,42 +26,25 @@ pub struct HostMeters {
 }
 
 impl HostMeters {
-    /// Counts a command.
+    /// Counts a command that is done, of which so many sectors were not refused. One of which all were was none.
     #[inline]
-    pub fn count(&mut self, command: &Command) {
-        let bytes = u64::from(command.sector_count) * SECTOR_BYTES;
+    pub fn count(&mut self, command: &Command, sectors: u32) {
+        let bytes = u64::from(sectors) * SECTOR_BYTES;
+        let commands = u64::from(sectors > 0);
         match command.op {
             Op::Read => {
-                self.host_read_commands += 1;
+                self.host_read_commands += commands;
                 self.host_read_bytes += bytes;
             }
             Op::Write => {
-                self.host_write_commands += 1;
+                self.host_write_commands += commands;
                 self.host_write_bytes += bytes;
             }
             Op::Trim => {
-                self.host_trim_commands += 1;
+                self.host_trim_commands += commands;
                 self.host_trim_bytes += bytes;
             }
             Op::Flush => self.host_flush_commands += 1,
-        }
-    }
-
-    /// A write or trim that was counted is refused when the drive has taken so many sectors of it: those stay counted, and
-    /// a command of which there are any.
-    pub(crate) fn take_back(&mut self, command: &Command, sectors_done: u32) {
-        let bytes = u64::from(command.sector_count - sectors_done) * SECTOR_BYTES;
-        let commands = u64::from(sectors_done == 0);
-        match command.op {
-            Op::Write => {
-                self.host_write_commands -= commands;
-                self.host_write_bytes -= bytes;
-            }
-            Op::Trim => {
-                self.host_trim_commands -= commands;
-                self.host_trim_bytes -= bytes;
-            }
-            Op::Read | Op::Flush => {}
         }
     }
 }

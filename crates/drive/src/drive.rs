@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::build;
 use crate::engine::Engine;
 use crate::error::ModelError;
+use crate::flash_report::add_spare_area;
 use crate::gauges::Gauges;
 use crate::model::{Model, Sourced};
 use crate::parameters::Parameter;
@@ -143,23 +144,13 @@ impl Drive {
     #[must_use]
     pub fn describe(model: &Model) -> Value {
         let Ok(drive) = build::partitioned(model, 0) else { return Value::Null };
-        let mut parameters = rows(model, "");
-        let members = model.members();
-        if let Some(first) = members.first()
-            && members.iter().all(|member| member.hash() == first.hash())
-        {
-            parameters.extend(rows(first, "member."));
-        } else {
-            let each = members.iter().enumerate();
-            parameters.extend(each.flat_map(|(index, member)| rows(member, &format!("members[{index}]."))));
-        }
         json!({
             "name": model.name(),
             "title": model.text("title"),
             "family": model.family().word(),
             "released": model.text("released"),
             "hash": model.hash(),
-            "parameters": parameters,
+            "parameters": rows(model, ""),
             "left_out": model.left_out().map(|parameter| row(parameter, "")).collect::<Vec<_>>(),
             "derived": derived(&drive),
             "scale_remarks": model.scale_remarks(),
@@ -167,7 +158,7 @@ impl Drive {
     }
 }
 
-/// Every parameter of a model, with its key after a prefix.
+/// Every parameter of a model, with its key after a prefix, and of its members, once where they are alike.
 fn rows(model: &Model, prefix: &str) -> Vec<Value> {
     let stated = |(parameter, sourced): (&Parameter, &Sourced)| {
         let mut row = row(parameter, prefix);
@@ -176,7 +167,17 @@ fn rows(model: &Model, prefix: &str) -> Vec<Value> {
         row["default"] = sourced.is_default().into();
         row
     };
-    model.parameters().map(stated).collect()
+    let mut found: Vec<Value> = model.parameters().map(stated).collect();
+    let members = model.members();
+    if let Some(first) = members.first()
+        && members.iter().all(|member| member.hash() == first.hash())
+    {
+        found.extend(rows(first, &format!("{prefix}member.")));
+    } else {
+        let each = members.iter().enumerate();
+        found.extend(each.flat_map(|(index, member)| rows(member, &format!("{prefix}members[{index}]."))));
+    }
+    found
 }
 
 /// What a parameter is, whatever its value, with its key after a prefix.
@@ -197,13 +198,16 @@ fn derived(drive: &Partition<Engine>) -> Value {
     if user_bytes < whole_bytes {
         derived["user_capacity_bytes"] = user_bytes.into();
         derived["drive_capacity_bytes"] = whole_bytes.into();
-        if let Some(raw_bytes) = derived["raw_capacity_bytes"].as_u64() {
-            derived["spare_bytes"] = (raw_bytes - user_bytes).into();
-            derived["spare_ratio"] = ((raw_bytes - user_bytes) as f64 / user_bytes as f64).into();
-            let held_back_bytes = derived["held_back_bytes"].as_u64().unwrap_or(0);
-            let effective_bytes = raw_bytes.saturating_sub(user_bytes + held_back_bytes);
-            derived["effective_spare_bytes"] = effective_bytes.into();
-            derived["effective_spare_ratio"] = (effective_bytes as f64 / user_bytes as f64).into();
+        let number = |key: &str| derived[key].as_u64();
+        if let (Some(raw_bytes), Some(held_back_bytes)) =
+            (number("raw_capacity_bytes"), number("held_back_bytes"))
+        {
+            let on_flash = number("flash_user_bytes")
+                .map(|bytes| (bytes as f64 * user_bytes as f64 / whole_bytes as f64) as u64);
+            if let Some(bytes) = on_flash {
+                derived["flash_user_bytes"] = bytes.into();
+            }
+            add_spare_area(&mut derived, raw_bytes, held_back_bytes, on_flash.unwrap_or(user_bytes));
         }
     }
     derived

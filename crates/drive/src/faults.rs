@@ -5,12 +5,13 @@ use drivelab_controller::{
     Device, FaultCounters, FaultPlan, PlanSheet, PowerCut, SECTOR_BYTES, Scheduled, SolidStateDrive,
     Unreadable,
 };
-use drivelab_ftl::BadBlocks;
+use drivelab_ftl::{BadBlocks, Mapping};
 use drivelab_sim::Nanos;
 use serde_json::{Map, Value, json};
 
 use crate::by_kind;
 use crate::drive::Drive;
+use crate::engine::Engine;
 use crate::flash_report;
 
 /// Why an array or a hard disk has no faults.
@@ -132,7 +133,7 @@ impl Drive {
     /// Whether writes and trims are refused.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
-        flash!(self.engine(), drive => drive.is_read_only(), false)
+        is_read_only(self.engine())
     }
 
     /// What has gone wrong since power-on.
@@ -141,15 +142,75 @@ impl Drive {
         flash!(self.engine(), drive => drive.fault_counters(), FaultCounters::default())
     }
 
-    /// Counters and health as one flat JSON object: what a drive tells by SMART. Cumulative values count since
-    /// power-on; erase counts and retired blocks over the drive's life. What a drive doesn't have is null.
+    /// Counters and health as one flat JSON object: what a drive tells by SMART, of an array what its members tell, put
+    /// together. Cumulative values count since power-on; erase counts and retired blocks over the drive's life. What a
+    /// drive doesn't have is null.
     #[must_use]
     pub fn smart(&self) -> Value {
         let mut facts = self.counters();
-        if let Value::Object(facts) = &mut facts {
-            flash!(self.engine(), drive => add_health(drive, facts), ());
+        let mut parts = Parts::default();
+        parts.add(self.engine());
+        if let (Some(health), Value::Object(facts)) = (parts.joined(), &mut facts) {
+            let host_bytes = facts.get("host_write_bytes").and_then(Value::as_f64).unwrap_or(0.0);
+            let flash_bytes = health["flash_write_bytes"].as_f64();
+            let amplification = flash_bytes.filter(|_| host_bytes > 0.0).map(|bytes| bytes / host_bytes);
+            facts.extend(health);
+            facts.insert("erase_count_histogram".to_owned(), erase_histogram(&parts.erase_counts));
+            facts.insert("write_amplification".to_owned(), amplification.into());
         }
         facts
+    }
+}
+
+/// Whether writes and trims are refused, of an array by one of its members at least.
+fn is_read_only(engine: &Engine) -> bool {
+    by_kind!(
+        engine,
+        flash => flash.is_read_only(),
+        _disk => false,
+        array => array.members().any(|member| is_read_only(member.device())),
+    )
+}
+
+/// Health of each flash drive in a drive: one, or the members of an array.
+#[derive(Default)]
+struct Parts {
+    healths: Vec<Map<String, Value>>,
+    erase_counts: Vec<u32>,
+}
+
+impl Parts {
+    fn add(&mut self, engine: &Engine) {
+        by_kind!(
+            engine,
+            flash => {
+                self.healths.push(health(flash));
+                self.erase_counts.extend(flash.mapping().flash().erase_counts());
+            },
+            _disk => {},
+            array => array.members().for_each(|member| self.add(member.device())),
+        );
+    }
+
+    /// Sums; of what is true or false whether it is of one of them, of times and units the largest. What one of them
+    /// doesn't know nobody knows of all. `None`: there is no flash.
+    fn joined(&self) -> Option<Map<String, Value>> {
+        let (first, others) = self.healths.split_first()?;
+        let mut all = first.clone();
+        for (key, value) in others.iter().flatten() {
+            let known = all.entry(key.clone()).or_insert(Value::Null);
+            *known = match (&*known, value) {
+                (Value::Bool(one), Value::Bool(other)) => (*one || *other).into(),
+                (one, other) => match (one.as_u64(), other.as_u64()) {
+                    (Some(one), Some(other)) if key == "power_on_ns" || key == "trim_unit_sectors" => {
+                        one.max(other).into()
+                    }
+                    (Some(one), Some(other)) => one.saturating_add(other).into(),
+                    _ => Value::Null,
+                },
+            };
+        }
+        Some(all)
     }
 }
 
@@ -169,35 +230,31 @@ pub fn erase_histogram(counts: &[u32]) -> Value {
 }
 
 /// Health of a flash drive.
-fn add_health<M: Scheduled>(drive: &SolidStateDrive<M>, facts: &mut Map<String, Value>) {
+fn health<M: Scheduled>(drive: &SolidStateDrive<M>) -> Map<String, Value> {
     let mapping = drive.mapping();
     let layout = mapping.layout();
     let bad = mapping.bad_blocks();
     let program_bytes = u64::from(layout.geometry.program_bytes()) * u64::from(layout.pages_per_unit);
     let log_bytes = drive.log_pages() * program_bytes;
     let new = bad.map(BadBlocks::spare_blocks_new).or_else(|| mapping.spare_blocks_new());
-    let host_bytes = drive.meters().host.host_write_bytes;
     let (host, map) = flash_report::slc_programs(drive);
     let less = (host + map) * (program_bytes - flash_report::slc_page_bytes(drive));
     let flash_bytes = mapping.counters().programs() * program_bytes - less + log_bytes;
-    let amplification = (host_bytes > 0).then(|| flash_bytes as f64 / host_bytes as f64);
     let health = json!({
         "block_count": layout.block_count(),
-        "erase_count_histogram": erase_histogram(mapping.flash().erase_counts()),
         "retired_blocks": bad.map_or(0, BadBlocks::retired),
         "spare_blocks": bad.map(BadBlocks::spare_blocks).or(new),
         "spare_blocks_new": new,
         "read_only": drive.is_read_only(),
         "program_bytes_log": log_bytes,
         "flash_write_bytes": flash_bytes,
-        "write_amplification": amplification,
         "power_on_ns": drive.now_ns(),
         "trim_unit_sectors": flash_report::trim_unit_sectors(drive),
     });
     let counters = serde_json::to_value(drive.fault_counters()).unwrap_or_default();
-    for part in [health, counters] {
-        if let Value::Object(part) = part {
-            facts.extend(part);
-        }
-    }
+    let parts = [health, counters].into_iter().filter_map(|part| match part {
+        Value::Object(part) => Some(part),
+        _ => None,
+    });
+    parts.flatten().collect()
 }

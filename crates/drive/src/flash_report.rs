@@ -127,21 +127,24 @@ pub fn page_states<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
     Value::Array(blocks.collect())
 }
 
+/// Adds what of the flash is no user data, and as a share of the user data that lies there.
+pub fn add_spare_area(found: &mut Value, raw_bytes: u64, held_back_bytes: u64, user_bytes: u64) {
+    let spare_bytes = raw_bytes.saturating_sub(user_bytes);
+    let effective_bytes = spare_bytes.saturating_sub(held_back_bytes);
+    found["raw_capacity_bytes"] = raw_bytes.into();
+    found["spare_bytes"] = spare_bytes.into();
+    found["spare_ratio"] = (spare_bytes as f64 / user_bytes as f64).into();
+    found["held_back_bytes"] = held_back_bytes.into();
+    found["effective_spare_bytes"] = effective_bytes.into();
+    found["effective_spare_ratio"] = (effective_bytes as f64 / user_bytes as f64).into();
+}
+
 /// What follows from the parameters: capacities in bytes, counts.
 pub fn derived<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
     let geometry = drive.mapping().layout().geometry;
     let user_bytes = drive.capacity_sectors() * SECTOR_BYTES;
-    let raw_bytes = geometry.raw_bytes();
-    let held_back_bytes = drive.mapping().held_back_bytes();
-    let effective_bytes = raw_bytes.saturating_sub(user_bytes + held_back_bytes);
     let mut found = json!({
         "user_capacity_bytes": user_bytes,
-        "raw_capacity_bytes": raw_bytes,
-        "spare_bytes": raw_bytes - user_bytes,
-        "spare_ratio": (raw_bytes - user_bytes) as f64 / user_bytes as f64,
-        "held_back_bytes": held_back_bytes,
-        "effective_spare_bytes": effective_bytes,
-        "effective_spare_ratio": effective_bytes as f64 / user_bytes as f64,
         "map_log_fill_ratio": drive.mapping().map_log_fill_ratio(),
         "blocks_per_die": geometry.blocks_per_die(),
         "die_count": geometry.die_count() * drive.config().timing.lockstep_channels,
@@ -149,6 +152,7 @@ pub fn derived<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
         "map_units": drive.mapping().user_units(),
         "queue_depth": drive.config().queue_depth,
     });
+    add_spare_area(&mut found, geometry.raw_bytes(), drive.mapping().held_back_bytes(), user_bytes);
     if let Some(cache) = drive.mapping().slc_cache() {
         found["slc_cache_bytes"] = (u64::from(cache.most_blocks) * cache.block_bytes).into();
         found["slc_static_bytes"] = (u64::from(cache.static_blocks) * cache.block_bytes).into();

@@ -34,9 +34,12 @@ impl Gauges {
     #[must_use]
     pub fn of(engine: &Engine) -> Self {
         by_kind!(engine,
-            flash => Self::of_flash(flash),
-            disk => Self { host_write_bytes: disk.meters().host.host_write_bytes, flash: None },
-            array => array.members().map(|member| Self::of(member.device())).fold(Self::default(), Self::with))
+        flash => Self::of_flash(flash),
+        disk => Self { host_write_bytes: disk.meters().host.host_write_bytes, flash: None },
+        array => Self {
+            host_write_bytes: array.meters().host.host_write_bytes,
+            flash: array.members().filter_map(|member| Self::of(member.device()).flash).reduce(FlashGauges::with),
+        })
     }
 
     fn of_flash<M: Scheduled>(drive: &SolidStateDrive<M>) -> Self {
@@ -55,17 +58,15 @@ impl Gauges {
             }),
         }
     }
+}
 
+impl FlashGauges {
     fn with(self, other: Self) -> Self {
-        let flash = match (self.flash, other.flash) {
-            (Some(one), Some(two)) => Some(FlashGauges {
-                program_bytes: one.program_bytes + two.program_bytes,
-                free_blocks: one.free_blocks + two.free_blocks,
-                cleaning_ns: one.cleaning_ns + two.cleaning_ns,
-                die_count: one.die_count + two.die_count,
-            }),
-            (one, two) => one.or(two),
-        };
-        Self { host_write_bytes: self.host_write_bytes + other.host_write_bytes, flash }
+        Self {
+            program_bytes: self.program_bytes + other.program_bytes,
+            free_blocks: self.free_blocks + other.free_blocks,
+            cleaning_ns: self.cleaning_ns + other.cleaning_ns,
+            die_count: self.die_count + other.die_count,
+        }
     }
 }

@@ -33,7 +33,7 @@ pub struct BlockColumns {
     /// A number of [`CellMode`]; -1 of a block that is erased.
     pub mode: Vec<i8>,
     /// Bytes that hold current data, as they are stored.
-    pub valid_bytes: Vec<u32>,
+    pub valid_bytes: Vec<u64>,
     /// The same as a share of what the block holds in its mode, 0 to 1.
     pub valid_share: Vec<f64>,
     /// Pages programmed since the last erase.
@@ -115,7 +115,7 @@ impl Inside {
             blocks.role.push(block.role as u8);
             blocks.stream.push(block.stream.map_or(-1, i16::from));
             blocks.mode.push(mode.map_or(-1, |mode| mode as i8));
-            blocks.valid_bytes.push(block.valid_bytes);
+            blocks.valid_bytes.push(block.valid_bytes.into());
             blocks.valid_share.push(f64::from(block.valid_bytes) / (block_bytes * held));
             blocks.written_pages.push(written * pages_at_once);
             blocks.erase_count.push(flash.erase_count(index));

@@ -6,6 +6,7 @@ mod hard_disk_models;
 mod hard_disk_oracle;
 mod hard_disk_physics;
 mod hints;
+mod host_traffic;
 mod inside;
 mod kept_slc_cache;
 mod late_data;

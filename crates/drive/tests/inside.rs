@@ -57,6 +57,17 @@ fn sum(values: impl IntoIterator<Item = impl Into<u64>>) -> u64 {
 }
 
 #[test]
+fn erased_blocks_of_a_static_cache_are_free() {
+    for name in ["samsung-980-pro-1tb", "samsung-870-qvo-1tb", "samsung-980-1tb"] {
+        let drive = shipped::drive(name, &[("scale_divisor", "64")]);
+        let inside = Inside::of(drive.engine());
+        let free = sum(inside.blocks.role.iter().map(|&role| role == BlockRole::Free as u8));
+        assert_eq!(drive.counters()["free_blocks"], free, "{name}");
+        assert_eq!(sum(inside.dies.free_blocks.iter().copied()), free, "{name}");
+    }
+}
+
+#[test]
 fn blocks_and_dies_agree_with_the_counters() {
     for (name, changes) in MODELS {
         let drive = used(name, changes);
@@ -95,11 +106,7 @@ fn what_is_valid_on_a_block_is_so_on_its_pages() {
         for (row, block) in pages.as_array().unwrap().iter().enumerate() {
             let states = block["pages"].as_array().unwrap().iter();
             let valid = states.filter(|page| page["state"] == "valid").count();
-            assert_eq!(
-                u64::from(blocks.valid_bytes[row]),
-                valid as u64 * unit_bytes(name),
-                "{name}: block {row}"
-            );
+            assert_eq!(blocks.valid_bytes[row], valid as u64 * unit_bytes(name), "{name}: block {row}");
             assert_eq!(u64::from(blocks.die[row]), block["die"].as_u64().unwrap(), "{name}: block {row}");
         }
     }
@@ -128,7 +135,7 @@ fn a_block_with_one_bit_a_cell_has_room_for_less() {
     assert_eq!(full, SHORT_PAGES / 3, "of {SHORT_PAGES} pages");
     assert!(of_mode(1).all(|row| blocks.written_pages[row] < full || blocks.valid_share[row] > 0.99));
     assert_eq!(of_mode(0).count(), 0, "nothing is native yet");
-    let held: u64 = of_mode(1).map(|row| u64::from(blocks.valid_bytes[row])).sum();
+    let held: u64 = of_mode(1).map(|row| blocks.valid_bytes[row]).sum();
     assert!(held > written * 9 / 10 && held <= written, "{held} of {written} bytes");
     for row in of_mode(1) {
         let states = pages[row]["pages"].as_array().unwrap();

@@ -104,7 +104,7 @@ impl Kept {
     fn blocks(&self) -> Vec<(i8, u32, u64)> {
         let blocks = Inside::of(self.drive.engine()).blocks;
         let modes = blocks.mode.iter().zip(&blocks.written_pages).zip(&blocks.valid_bytes);
-        modes.map(|((&mode, &pages), &bytes)| (mode, pages, u64::from(bytes))).collect()
+        modes.map(|((&mode, &pages), &bytes)| (mode, pages, bytes)).collect()
     }
 }
 

@@ -152,7 +152,10 @@ fn a_fill_with_write_credits_is_as_fast_at_any_queue_depth() {
         let alone = time_ns(1);
         for depth in [2, 32] {
             let ratio = time_ns(depth) / alone;
-            assert!(ratio < 1.01, "{name}: at queue depth {depth} a fill takes {ratio:.3} times as long as at 1");
+            assert!(
+                ratio < 1.01,
+                "{name}: at queue depth {depth} a fill takes {ratio:.3} times as long as at 1"
+            );
         }
     }
 }

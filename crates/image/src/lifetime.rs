@@ -1,7 +1,7 @@
 //! Counters over a drive's life: the engine counts from power-on, the image keeps what came before.
 
-use drivelab_drive::Drive;
 use drivelab_drive::faults::erase_histogram;
+use drivelab_drive::{Drive, Model};
 use drivelab_nand::BlockIndex;
 use drivelab_nand::view::{BlockState, MediumView};
 use serde_json::{Map, Value, json};
@@ -67,6 +67,12 @@ pub(crate) fn levels_of_flash(media: &[&dyn MediumView]) -> Map<String, Value> {
     levels.as_object().cloned().unwrap_or_default()
 }
 
+/// Erases that the flash is made for, of an array the least of its members'.
+fn endurance_cycles(model: &Model) -> Option<u64> {
+    let of_members = model.members().iter().filter_map(|member| endurance_cycles(member)).min();
+    model.optional_integer("flash.endurance_cycles").or(of_members)
+}
+
 /// What SMART tells, as a flat JSON object.
 pub(crate) fn facts(image: &Image, drive: &Drive, state: &State) -> Value {
     let (manifest, model) = (image.manifest(), drive.model());
@@ -99,7 +105,7 @@ pub(crate) fn facts(image: &Image, drive: &Drive, state: &State) -> Value {
         "clean": state.is_clean,
         "counters_current": state.is_clean,
         "trim_supported": drive.engine().trim_unit_sectors().is_some(),
-        "endurance_erases": model.optional_integer("flash.endurance_cycles"),
+        "endurance_erases": endurance_cycles(model),
         "map_unit_bytes": model.optional_integer("ftl.map_unit_bytes"),
         "rotation_rate": model.optional_integer("disk.rpm").unwrap_or(0),
     });

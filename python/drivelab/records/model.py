@@ -84,6 +84,8 @@ class Model(Record):
     @property
     def spare_ratio(self) -> float | None:
         """Spare area as part of the user capacity; None where there is none, or nobody knows."""
-        if not self.user_capacity_bytes or self.raw_capacity_bytes is None or self.is_disk:
+        # Of an array with hard disks no record says what of the user capacity lies on flash.
+        has_disk = any("disk" in item.key.split(".") for item in self.parameters)
+        if not self.user_capacity_bytes or self.raw_capacity_bytes is None or has_disk:
             return None
         return self.raw_capacity_bytes / self.user_capacity_bytes - 1

@@ -15,7 +15,6 @@ impl<M: Scheduled> SolidStateDrive<M> {
     #[inline]
     pub(crate) fn begin_command(&mut self, slot: u32, now: Nanos) {
         let command = self.slots[slot as usize].command;
-        self.meters.host.count(&command);
         if self.faults.is_some() && self.begin_with_faults(slot, now) {
             return;
         }

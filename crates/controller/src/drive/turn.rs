@@ -7,7 +7,7 @@ use drivelab_sim::time::NEVER;
 
 use super::events::Event;
 use super::{Scheduled, Slot, SolidStateDrive};
-use crate::command::{Command, CommandError, Completion, Device, Op, QueueClass, SECTOR_BYTES};
+use crate::command::{Command, CommandError, Completion, Device, Op, Outcome, QueueClass, SECTOR_BYTES};
 use crate::host::governor::Release;
 use crate::host::queue::{HostQueue, HostSide};
 use crate::host::submission::SubmissionConfig;
@@ -251,6 +251,14 @@ impl<M: Scheduled> HostSide for SolidStateDrive<M> {
             account.split.queueing_ns += std::mem::take(&mut account.split.firmware_ns);
         }
         account.completion(&done.command, done.outcome, completed_ns)
+    }
+
+    #[inline]
+    fn count(&mut self, slot: u32) {
+        let Slot { command, sectors_done, outcome, .. } = &self.slots[slot as usize];
+        // What the drive has taken of a refused write stays one; the rest never was.
+        let taken = if *outcome == Outcome::Refused { *sectors_done } else { command.sector_count };
+        self.meters.host.count(command, taken);
     }
 
     #[inline]

@@ -54,10 +54,14 @@ pub trait HostSide: Device {
     /// what was just written down in pieces can't be read as a whole without a wait of the processor.
     fn completion(&self, slot: u32, completed_ns: Nanos) -> Completion;
 
+    /// Counts the command in `slot`, which is done now, as traffic of the host.
+    fn count(&mut self, slot: u32);
+
     /// The next completion leaves, which is due now.
     #[inline]
     fn leave(&mut self, now: Nanos, done: &mut Vec<Completion>) {
         let Some(slot) = self.queue_mut().take_completion() else { return };
+        self.count(slot);
         let completion = self.completion(slot, now);
         debug_assert_eq!(completion.split.total_ns(), completion.latency_ns(), "parts of {completion:?}");
         done.push(completion);

@@ -13,7 +13,6 @@ impl HardDisk {
     #[inline]
     pub(super) fn begin_command(&mut self, slot: u32, now: Nanos) {
         let command = self.slots[slot as usize].command;
-        self.meters.host.count(&command);
         match command.op {
             Op::Read => self.begin_read(slot, now),
             Op::Write => {

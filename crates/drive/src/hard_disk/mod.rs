@@ -330,6 +330,12 @@ impl HostSide for HardDisk {
     }
 
     #[inline]
+    fn count(&mut self, slot: u32) {
+        let command = &self.slots[slot as usize].command;
+        self.meters.host.count(command, command.sector_count);
+    }
+
+    #[inline]
     fn next_internal(&self) -> Nanos {
         let arrival = self.arrivals.front().map_or(NEVER, |arrival| arrival.at_ns);
         self.queue.next_ready().min(arrival).min(self.job.end_ns)

@@ -47,6 +47,8 @@ struct Slot {
     link_ns: Nanos,
     /// Sectors (flush: members) that are not done.
     left: u64,
+    /// Sectors that members have refused.
+    refused: u32,
     /// The worst that a member has said.
     outcome: Outcome,
     /// Where its time went, once it is done.
@@ -95,6 +97,7 @@ impl<D: Device> Raid0<D> {
             begun_ns: 0,
             link_ns: 0,
             left: 0,
+            refused: 0,
             outcome: Outcome::Done,
             split: LatencySplit::default(),
         };
@@ -267,6 +270,12 @@ impl<D: Device> HostSide for Raid0<D> {
     }
 
     #[inline]
+    fn count(&mut self, slot: u32) {
+        let Slot { command, refused, .. } = &self.slots[slot as usize];
+        self.meters.host.count(command, command.sector_count - refused);
+    }
+
+    #[inline]
     fn next_internal(&self) -> Nanos {
         self.next_member().1.min(self.next_own())
     }
@@ -344,7 +353,6 @@ impl<D: Device> Device for Raid0<D> {
     #[inline]
     fn submit(&mut self, now_ns: Nanos, command: Command) -> Result<(), CommandError> {
         let slot = self.enter(now_ns, &command)?;
-        self.meters.host.count(&command);
         let link_ns = self.config.link.map_or(0, |link| link.command_ns(command.transfer_bytes()));
         let left = u64::from(command.sector_count);
         let ready = match self.config.driver_ns {
@@ -357,6 +365,7 @@ impl<D: Device> Device for Raid0<D> {
             begun_ns: ready,
             link_ns,
             left,
+            refused: 0,
             outcome: Outcome::Done,
             split: LatencySplit::default(),
         };

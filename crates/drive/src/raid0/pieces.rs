@@ -1,6 +1,6 @@
 //! Commands cut into pieces, pieces handed to members, and put together again.
 
-use drivelab_controller::{Command, Completion, Content, Device, LatencySplit, Op, SECTOR_BYTES};
+use drivelab_controller::{Command, Completion, Content, Device, LatencySplit, Op, Outcome, SECTOR_BYTES};
 use drivelab_sim::Nanos;
 use drivelab_sim::sabotage::{self, Sabotage};
 use drivelab_sim::time::{NEVER, share};
@@ -169,6 +169,7 @@ impl<D: Device> Raid0<D> {
         };
         let state = &mut self.slots[slot as usize];
         state.left = left;
+        state.refused += if piece.outcome == Outcome::Refused { piece.sector_count } else { 0 };
         state.outcome = state.outcome.max(piece.outcome);
         if left == 0 {
             // In front of the member; of a write, while its data went into the bridge.

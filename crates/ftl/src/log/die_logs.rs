@@ -310,11 +310,11 @@ impl DieLogs {
         self.die_valid.iter().map(|&count| u64::from(count)).sum()
     }
 
-    /// Free blocks of all dies.
+    /// Free blocks of all dies, those of a static SLC cache with them.
     pub(crate) fn free_blocks(&self) -> u64 {
-        (0..self.layout.geometry.die_count())
-            .map(|die| u64::from(self.blocks.free_blocks(DieIndex(die))))
-            .sum()
+        let of_cache = |die| self.slc.as_ref().map_or(0, |cache| cache.static_free.count(die));
+        let dies = (0..self.layout.geometry.die_count()).map(DieIndex);
+        dies.map(|die| u64::from(self.blocks.free_blocks(die) + of_cache(die))).sum()
     }
 
     /// What is put off: metadata, and cleaning that has begun.

@@ -139,14 +139,11 @@ impl<M: Scheduled> SolidStateDrive<M> {
         self.finish_over_link(slot, now);
     }
 
-    /// What the drive has taken of a refused command stays a write of the host; the rest never was one.
     fn note_refusal(&mut self, slot: u32) {
         if let Some(faults) = &mut self.faults {
             faults.counters.refused_commands += 1;
         }
-        let state = &mut self.slots[slot as usize];
-        state.outcome = Outcome::Refused;
-        self.meters.host.take_back(&state.command, state.sectors_done);
+        self.slots[slot as usize].outcome = Outcome::Refused;
     }
 
     /// Writes that wait for buffer space when the drive stops writing are not done, or in part. `true`: there was
