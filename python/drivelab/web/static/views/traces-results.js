@@ -72,6 +72,7 @@ export function resultsOf(rows) {
   );
   const compare = new URLSearchParams(rows.map((row) => ["drive", `${row.model}~${row.run}`]));
   const [{ trace, state, pacing }] = rows;
+  const ofMap = rows.some((row) => row.map_read_bytes) ? ", or only for the map itself" : "";
   const nothing = Math.max(...rows.map((row) => row.unmapped_read_share ?? 0));
   return [
     h("h2", `${trace}, drives ${state}, ${pacing === "closed" ? "as fast as it goes" : "as it was recorded"}`),
@@ -80,7 +81,7 @@ export function resultsOf(rows) {
       ? h(
           "p.warning",
           `Up to ${number(100 * nothing)} % of what was read was never written on these drives: ` +
-            "such reads touch no flash. In the states filled and used everything is written.",
+            `such reads touch no flash${ofMap}. In the states filled and used everything is written.`,
         )
       : null,
     scrolling("Results", h("table.replays", h("caption.away", "Every drive"), h("thead", head), h("tbody", body))),
