@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -56,11 +57,16 @@ class ReplayOrder(BaseModel):
         """A line that says what is measured."""
         return f"{self.trace} on {', '.join(self.models)} ({self.state})"
 
+    @property
+    def command_lines(self) -> str:
+        """The commands that replay it on all of them, one after the other."""
+        return " && ".join(self.command_line(model) for model in self.models)
+
     def command_line(self, model: str, folder: str = "traces/") -> str:
         """The command that replays it on one of the drives."""
         words = [
             "drivelab replay",
-            f"{folder}{self.trace}",
+            shlex.quote(f"{folder}{self.trace}"),
             "--drive",
             model,
             "--state",
