@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from drivelab import database, replay, states, traces
+from drivelab import database, replay, states, subject, traces
 from drivelab import model as models
 from drivelab.comparison.sides import SIDES_MAX
 from drivelab.errors import RequestError
@@ -105,7 +105,7 @@ class ReplayOrder(BaseModel):
                 result.report,
                 job=replay.replay_job(found.name, self.pacing, depth or 1, None, self.seed),
                 pacing=self.pacing,
-                state=states.find(self.state),
+                state=subject.state_on(model, states.find(self.state)),
                 seed=self.seed,
                 command_line=self.command_line(model.name),
             )
