@@ -29,6 +29,9 @@ LEVEL_KEYS = frozenset(
 
 UNMAPPED_NOTED = 0.01
 """Least share of reads of nothing that is worth a word."""
+MAP_READ_SHARE = 0.01
+"""From so many bytes of the map on for each that the host reads, reads take flash's time: a line of
+some KiB for each random read. A sequence reads one for some MiB."""
 
 
 def spent(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
@@ -81,7 +84,8 @@ def write_amplification_of(reports: Iterable[Mapping[str, Any]]) -> float | None
 
 def unmapped_read_share(used: Mapping[str, Any]) -> float | None:
     """Part of the bytes read to which nothing was written, or that were trimmed: the map alone
-    answers for them, and no flash is touched. None if nothing was read, or the drive doesn't say.
+    answers for them, and no flash is touched but for lines of a map that isn't in memory. None if
+    nothing was read, or the drive doesn't say.
     """
     read = used.get("host_read_bytes")
     if not read or "zero_read_bytes" not in used:
@@ -89,14 +93,33 @@ def unmapped_read_share(used: Mapping[str, Any]) -> float | None:
     return min(1.0, float(used["zero_read_bytes"] / read))
 
 
-def unmapped_note(share: float | None) -> str | None:
-    """What must be said of such reads, if they are more than a stray."""
+def map_read_bytes(used: Mapping[str, Any]) -> int | None:
+    """Bytes of the map itself read from flash, by drives that don't hold all of it in memory."""
+    return used.get("read_bytes_map")
+
+
+def reads_map(used: Mapping[str, Any], host_read_bytes: int | None) -> bool:
+    """Whether a drive read so much of its map from flash that its reads show how fast flash is,
+    also those of what isn't mapped."""
+    return (map_read_bytes(used) or 0) > MAP_READ_SHARE * (host_read_bytes or 0)
+
+
+def unmapped_note(share: float | None, map_bytes: int | None = None) -> str | None:
+    """What must be said of such reads, if they are more than a stray; `map_bytes` of the map were
+    read from flash meanwhile."""
     if share is None or share < UNMAPPED_NOTED:
         return None
     percent = f"{100 * share:.0f} %"
+    if share < 1 and percent == "100 %":
+        percent = "more than 99 %"
+    how = (
+        ", and at most its own lines were read from flash for them"
+        if map_bytes
+        else ", without a touch of flash"
+    )
     return (
         f"{percent} of the bytes read were not mapped (never written, or trimmed): they came from "
-        "the map alone, without a touch of flash"
+        f"the map alone{how}"
     )
 
 
@@ -123,17 +146,28 @@ def refused_note(used: Mapping[str, Any]) -> str | None:
 
 def notes(used: Mapping[str, Any]) -> list[str]:
     """What must be known to read the numbers of a run or test that used so much."""
-    return read_notes(dict(used) | {"unmapped_read_share": unmapped_read_share(used)})
+    own = {
+        "unmapped_read_share": unmapped_read_share(used),
+        "map_read_bytes": map_read_bytes(used),
+    }
+    return read_notes(dict(used) | own)
 
 
 def read_notes(result: Mapping[str, Any]) -> list[str]:
     """The same, by what a document says of it; older ones that a database holds say less."""
-    found = (
-        unmapped_note(result.get("unmapped_read_share")),
-        failed_reads_note(result),
-        refused_note(result),
-    )
-    return [note for note in found if note]
+    return [*notes_of_reads(result), *notes_of_changes(result)]
+
+
+def notes_of_reads(result: Mapping[str, Any]) -> list[str]:
+    """Those that are of reads."""
+    unmapped = unmapped_note(result.get("unmapped_read_share"), result.get("map_read_bytes"))
+    return [note for note in (unmapped, failed_reads_note(result)) if note]
+
+
+def notes_of_changes(result: Mapping[str, Any]) -> list[str]:
+    """Those that are of writes, trims and flushes."""
+    note = refused_note(result)
+    return [note] if note else []
 
 
 def energy_j(used: Mapping[str, Any]) -> float | None:

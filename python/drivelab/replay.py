@@ -112,6 +112,7 @@ def replay_result(report: Report) -> dict[str, Any]:
         },
         "host_read_bytes": used["host_read_bytes"],
         "unmapped_read_share": results.unmapped_read_share(used),
+        "map_read_bytes": results.map_read_bytes(used),
         "read_errors": used.get("read_errors"),
         "refused_commands": used.get("refused_commands"),
         "host_write_bytes": used["host_write_bytes"],

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from drivelab import counters
 from drivelab.counters import energy_j as energy_j
 from drivelab.counters import erase_count as erase_count
+from drivelab.counters import map_read_bytes as map_read_bytes
 from drivelab.counters import program_bytes as program_bytes
 from drivelab.counters import read_bytes as read_bytes
 from drivelab.counters import spent as spent

@@ -10,6 +10,7 @@ from drivelab import model as models
 from drivelab.errors import RequestError
 from drivelab.model import Model
 from drivelab.progress import TaskProgress
+from drivelab.states import STATES, State
 from drivelab.targets import EngineTarget, Target
 from drivelab.targets.fio import PREFIX, RealDrive, Wish, is_real
 
@@ -60,6 +61,18 @@ class Subject(Protocol):
     @property
     def parameters(self) -> list[dict[str, Any]]:
         """Every parameter of a model; none of a real drive."""
+
+
+def state_on(drive: Subject, state: State) -> State:
+    """The state that a drive is in when it is brought into one: a hard disk has one, new."""
+    return STATES["new"] if drive.is_disk else state
+
+
+def state_note(drive: Subject, state: State) -> str:
+    """What becomes of a state that a drive hasn't; nothing of others."""
+    if state_on(drive, state).name == state.name:
+        return ""
+    return f"{drive.name}: --state {state.name}: a hard disk has one state, measured as new"
 
 
 def find(request: str, overrides: models.Overrides = (), wish: Wish | None = None) -> Subject:

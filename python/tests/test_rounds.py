@@ -10,6 +10,7 @@ from small import MODEL_NAME, SETS, small_model
 
 from drivelab import cli, counters, rounds
 from drivelab.progress import TaskProgress
+from drivelab.quantities import number
 from drivelab.replay import replay_job
 from drivelab.targets import EngineTarget, Report
 from drivelab.workload import WRITE, Requests
@@ -120,6 +121,35 @@ def test_the_command_says_what_rounds_came_to(
     said = capsys.readouterr().out
     assert "12 rounds, not steady" in said
     assert "a year of it" in said
+
+
+def test_a_drive_that_falls_behind_its_trace_is_said_to(
+    trace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A year of the trace is by its own time, which such a drive can't keep."""
+    recorded = trace.read_text()
+
+    def write(every: int) -> None:
+        """The same writes, one every so many times 0.1 us."""
+        rows = (line.partition(",")[2] for line in recorded.splitlines())
+        trace.write_text("".join(f"{every * i},{row}\n" for i, row in enumerate(rows)))
+
+    words = ["replay", str(trace), "--drive", MODEL_NAME, *SETS, "--repeat", "4"]
+    write(200)
+    assert cli.run([*words, "--state", "filled", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    recorded_s = document["trace"]["duration_s"]
+    taken_s = sum(item["duration_s"] for item in document["rounds"]["each"]) / 4
+    assert cli.run([*words, "--state", "filled"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert taken_s > 1.1 * recorded_s
+    behind = f"the drive takes {number(taken_s)} s for the {number(recorded_s)} s of a round"
+    assert f"{behind}: it falls behind" in said
+    write(20_000)
+    assert cli.run([*words, "--state", "filled"]) == 0
+    said = capsys.readouterr().out
+    assert "a year of it" in said
+    assert "falls behind" not in said
 
 
 def test_a_small_version_is_said_to_wear_out_sooner(

@@ -112,7 +112,7 @@ def compare_command(
     asked = [text for text in sides if text not in kept]
     check_count([name for text in sides for name in planning.drive_names(text, kept.get(text))])
     if not asked:
-        _check_stored(wanted, database_file)
+        _check_stored(wanted, sets, scale, database_file)
         selection.check(list(whole.values()))
     plan = None
     if asked:
@@ -156,10 +156,13 @@ def compare_command(
         failures.check_none(reviewed)
 
 
-def _check_stored(wanted: Wanted, database_file: Path | None) -> None:
+def _check_stored(
+    wanted: Wanted, sets: list[str] | None, scale: str | None, database_file: Path | None
+) -> None:
     """Raises RequestError for options of the review, where all sides are stored results."""
     given = {
-        "--set": wanted.sets,
+        "--set": sets,
+        "--scale": scale,
         "--quick": wanted.quick,
         "--seed": wanted.seed is not None,
         "--repeat": wanted.repeat is not None,

@@ -82,7 +82,8 @@ def run(
     span_bytes = spans.checked(span)
     settings = arguments.settings(sets, scale)
     found = subject.find(drive, models.split_overrides(settings), wish)
-    wanted = states.find(state, known=plugins.known(plugin or ()).states)
+    named = states.find(state, known=plugins.known(plugin or ()).states)
+    wanted = subject.state_on(found, named)
     pattern = parse_data_pattern(data)
     seeds = repeat_seeds(seed, repeat)
     spans.check_fits(found.name, found.user_capacity_bytes, span_bytes)
@@ -95,7 +96,7 @@ def run(
     asked = Asked(None, steady, window)
     measuring.check(found, workloads[0], asked, request_log)
     printing.model_notes([found])
-    printing.messages([trim_note(found, wanted)])
+    printing.messages([subject.state_note(found, named), trim_note(found, wanted)])
     work = partial(groups.run, workloads[0], asked)
     real_drives.show_plan(found, wanted, job_file.name, work, plan_only, repeat)
     if plan_only:

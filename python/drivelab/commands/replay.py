@@ -126,10 +126,11 @@ def replay(
         repeat=repeat,
         until_steady=until_steady,
     )
-    job = how.job(seed, found.name, state)
-    wanted = states.find(state, known=plugins.known(plugin or ()).states)
+    named = states.find(state, known=plugins.known(plugin or ()).states)
+    wanted = subject.state_on(found, named)
+    job = how.job(seed, found.name, wanted.name)
     run_files.check_request_log(request_log, isinstance(found, RealDrive))
-    printing.messages([trim_note(found, wanted)])
+    printing.messages([subject.state_note(found, named), trim_note(found, wanted)])
     trace = _read(how, found, span_bytes)
     goal = rounds.goal(found, trace, how, rounds.Wording())
     printing.model_notes([found])

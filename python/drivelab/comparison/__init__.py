@@ -44,7 +44,8 @@ class Comparison:
     shared: tuple[Difference, ...]
     """Parameters that are the same on all sides."""
     findings: tuple[Finding, ...]
-    command_line: str
+    command_line: str | None
+    """None where no command gives it."""
 
     @property
     def shared_parameters(self) -> int:
@@ -53,7 +54,11 @@ class Comparison:
 
 
 def compare(
-    sources: Sequence[Source], command_line: str, *, force: bool = False, forcing: str = "--force"
+    sources: Sequence[Source],
+    command_line: str | None,
+    *,
+    force: bool = False,
+    forcing: str = "--force",
 ) -> Comparison:
     """Compares all drives of the sources; the first is what others are measured by.
 

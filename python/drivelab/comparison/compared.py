@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, Strict
 
+from drivelab.records.record import Count
+from drivelab.records.series import Series
 from drivelab.records.test import Compound, Stream
 from drivelab.report.reading import Reviewed
 
@@ -20,6 +22,12 @@ class Work(Compound):
     """What was written"""
     options: str | None = None
     """Those of the job, or how a trace was replayed"""
+    ios: Count | None = None
+    """Requests"""
+    series: Series | None = None
+    """Over time; of repeats the first"""
+    percentiles: list[Annotated[tuple[float, float], Strict(False)]] = Field(default_factory=list)
+    """Of latency: percent and us; of repeats the first"""
 
 
 class Compared(Reviewed):

@@ -9,10 +9,11 @@ from typing import Any
 
 from drivelab.charts import Chart, Curve, Text
 from drivelab.charts import latencies as percentiles
+from drivelab.comparison import courses
+from drivelab.comparison.courses import Course
 from drivelab.comparison.pairing import Pair
 from drivelab.comparison.sides import Side
-from drivelab.records.test import Stream
-from drivelab.report import compound, plots, streams
+from drivelab.report import compound, plots
 from drivelab.report import quantities as q
 from drivelab.report.plots import Axis, Drawing, RowSet
 
@@ -33,12 +34,12 @@ SLOW = Drawing(
 
 
 def _sets(
-    sides: Sequence[Side], pair: Pair, rows: Callable[[Stream], Sequence[Row]]
+    sides: Sequence[Side], pair: Pair, rows: Callable[[Course], Sequence[Row]]
 ) -> list[RowSet]:
     found = [
-        RowSet(side.label, side.token, tuple(rows(test)))
-        for side, test in zip(sides, pair.streams, strict=True)
-        if test is not None
+        RowSet(side.label, side.token, tuple(rows(course)))
+        for side, course in zip(sides, courses.of_pair(pair), strict=True)
+        if course is not None
     ]
     return [item for item in found if item.rows]
 
@@ -74,10 +75,12 @@ def _titled(
     return plots.draw(named, sets, chart_id, link=link)
 
 
-def _series(key: str, test: Stream) -> list[Row]:
+def _series(key: str, course: Course) -> list[Row]:
+    if course.series is None:
+        return []
     return [
-        {"time_s": round((index + 0.5) * test.series.interval_s, 6), key: value}
-        for index, value in enumerate(getattr(test.series, key) or ())
+        {"time_s": round((index + 0.5) * course.series.interval_s, 6), key: value}
+        for index, value in enumerate(getattr(course.series, key) or ())
     ]
 
 
@@ -96,11 +99,11 @@ def over_position(sides: Sequence[Side], pairs: Sequence[Pair]) -> list[Chart]:
     return found
 
 
-def _zones(test: Stream, *, share: bool) -> list[Row]:
-    if test.pass_ is None:
+def _zones(course: Course, *, share: bool) -> list[Row]:
+    if course.pass_ is None:
         return []
-    rates = test.pass_.mb_per_s
-    step = 100.0 / len(rates) if share and rates else test.pass_.zone_bytes / 1e9
+    rates = course.pass_.mb_per_s
+    step = 100.0 / len(rates) if share and rates else course.pass_.zone_bytes / 1e9
     return [
         {"at": round((index + 0.5) * step, 4), "mb_per_s": rate} for index, rate in enumerate(rates)
     ]
@@ -110,8 +113,8 @@ def latencies(sides: Sequence[Side], pairs: Sequence[Pair]) -> list[Chart]:
     """Latency percentiles on an axis of nines, the longest latency at its end."""
     found = []
     for index, pair in enumerate(pairs):
-        known = [(side, test) for side, test in zip(sides, pair.streams, strict=True) if test]
-        points = [(side, streams.percentiles(t), t.latency_us.max) for side, t in known]
+        known = [(side, c) for side, c in zip(sides, courses.of_pair(pair), strict=True) if c]
+        points = [(side, course.told, course.longest_us) for side, course in known]
         shown = [item for item in points if item[1]]
         if not shown:
             continue

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from drivelab.charts import Chart
 from drivelab.comparison import Comparison, overlays, published
+from drivelab.comparison.courses import have_course, of_pair
 from drivelab.comparison.notes import notes
 from drivelab.comparison.pairing import LITTLE_RATIO, Metric, Pair
 from drivelab.comparison.sides import Side, lettered
@@ -277,7 +278,8 @@ def render(found: Comparison) -> str:
     sides = found.sides
     told = [(pair, pair.stream) for pair in found.pairs if pair.stream is not None]
     # What power tests draw along the way, the throughput tests show.
-    courses = [pair for pair, test in told if streams.pattern(test) != "power"]
+    known = [pair for pair in found.pairs if have_course(pair)]
+    courses = [p for p in known if p.stream is None or streams.pattern(p.stream) != "power"]
     common = {note.text: note.whose for note in notes(sides, found.pairs) if note.is_common}
     sections = [
         _section(sides, pair, index, common)
@@ -285,7 +287,7 @@ def render(found: Comparison) -> str:
         if pair.stream is None or any(r.tables for r in pair.records if r)
     ]
     time, position = overlays.over_time(sides, courses), overlays.over_position(sides, courses)
-    writes = [p for p in courses if any(test and test.writes for test in p.streams)]
+    writes = [p for p in courses if any(course and course.writes for course in of_pair(p))]
     amplification = overlays.over_time(sides, writes, [overlays.AMPLIFICATION])
     slow = overlays.over_time(sides, courses, [overlays.SLOW])
     latency = overlays.latencies(sides, courses)

@@ -13,6 +13,7 @@ from drivelab.database import REPLAY, REVIEW, RUN, Recorded, Row
 from drivelab.database.job_rows import job_tests, repeated_job, replay_options
 from drivelab.records import SCHEMA
 from drivelab.records.review import Review
+from drivelab.records.series import Series
 from drivelab.records.upgrade import with_nulls
 from drivelab.results import COMPOUND
 
@@ -53,6 +54,12 @@ def as_review(run: Recorded) -> Record:
                 "charts": [],
                 "data": _data(own),
                 "options": _options(run, row, settings),
+                "ios": row["ios"],
+                "series": _series(run, row),
+                "percentiles": [
+                    (item["percentile"], item["latency_us"])
+                    for item in _of_row(row, rows.get("percentiles", []))
+                ],
             }
             for row in rows.get("measurements", [])
         ],
@@ -112,8 +119,7 @@ def _values(row: Row, flash: Row, repeats: Record | None) -> list[Record]:
 def _percentiles(row: Row, rows: Iterable[Row]) -> list[Record]:
     of_row = [
         {"percentile": f"{item['percentile']:g} %", "latency_us": item["latency_us"]}
-        for item in rows
-        if (item["job"], item["direction"]) == (row["job"], row["direction"])
+        for item in _of_row(row, rows)
     ]
     columns = [
         {"key": "percentile", "title": "Percentile", "unit": ""},
@@ -121,6 +127,25 @@ def _percentiles(row: Row, rows: Iterable[Row]) -> list[Record]:
     ]
     table = {"name": "percentiles", "title": "Latency percentiles", "columns": columns}
     return [{**table, "rows": of_row}] if of_row else []
+
+
+def _of_row(row: Row, rows: Iterable[Row]) -> Iterable[Row]:
+    """The rows that are of the same direction of the same job."""
+    key = (row["job"], row["direction"])
+    return (item for item in rows if (item["job"], item["direction"]) == key)
+
+
+def _series(run: Recorded, row: Row) -> Record | None:
+    """A direction of a job over time; None in databases that don't know it."""
+    if run.kind == REPLAY:
+        found = run.document["replay"][row["direction"]].get("series")
+    else:
+        jobs = run.document["jobs"]
+        job = jobs[job_tests(jobs).index(row["job"])]
+        found = job[row["direction"]]["drivelab"].get("series")
+    if not found:
+        return None
+    return {key: found.get(key) for key in Series.model_fields}
 
 
 def _data(own: Record) -> str | None:

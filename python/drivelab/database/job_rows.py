@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from drivelab.data_patterns import data_pattern_text
 from drivelab.latencies import SPLIT_PARTS, histogram_us
 from drivelab.names import told_apart
 from drivelab.quantities import NS_PER_US, mib
@@ -117,10 +118,9 @@ def of_run(document: Record) -> dict[str, Iterable[Row]]:
 
         return of_each(of_job)
 
-    whole = _flash_traffic(own) | {
+    whole = _traffic(own, math.fsum(group["duration_s"] for group in own["groups"])) | {
         "kind": RUN,
         "drive_count": 1,
-        "duration_s": math.fsum(group["duration_s"] for group in own["groups"]),
     }
     return {
         "tests": [keys | whole],
@@ -185,6 +185,13 @@ def _flash_traffic(measured: Record) -> Row:
     return found | {"flash_program_bytes": measured.get("flash_write_bytes")}
 
 
+def _traffic(measured: Record, duration_s: float | None) -> Row:
+    """The same of a whole run or replay, with its time and the mean power over it."""
+    energy = measured.get("energy_j")
+    power = energy / duration_s if duration_s and energy is not None else None
+    return _flash_traffic(measured) | {"duration_s": duration_s, "mean_power_w": power}
+
+
 def _us(latency_ns: float | None) -> float | None:
     return None if latency_ns is None else latency_ns / NS_PER_US
 
@@ -245,11 +252,11 @@ def of_replay(document: Record) -> dict[str, Iterable[Row]]:
         direction: measured[direction] for direction in DIRECTIONS if measured[direction]["ios"]
     }
     whole = {
-        **_flash_traffic(measured),
+        **_traffic(measured, measured.get("duration_s")),
         "kind": REPLAY,
         "drive_count": 1,
         "title": f"{name} ({document['trace']['format']}, {own.get('pacing')})",
-        "duration_s": measured.get("duration_s"),
+        "data": None if own.get("data") is None else data_pattern_text(own["data"]),
     }
 
     def of_each(make: Callable[[Record], Iterable[Row]]) -> Iterator[Row]:

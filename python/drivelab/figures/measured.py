@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from drivelab import sources
-from drivelab.counters import unmapped_note
+from drivelab.counters import map_read_bytes, reads_map, unmapped_note
 from drivelab.figures import bindings, constants
 from drivelab.figures.bindings import Binding, Bindings, Moves, Row
 from drivelab.figures.constants import CONSTANTS
@@ -53,16 +53,19 @@ class Measured:
         return None if test is None else item.value(test)
 
     def remark(self, item: Input | None) -> str:
-        """What must be said of a measurement: that it touched no flash."""
+        """What must be said of a measurement: that its reads took no data from flash."""
         if not isinstance(item, Reading):
             return ""
         test = self._tests.get((item.model, item.test_id, item.state), {})
-        return unmapped_note(test.get("unmapped_read_share")) or ""
+        map_bytes = map_read_bytes(test.get("counters") or {})
+        return unmapped_note(test.get("unmapped_read_share"), map_bytes) or ""
 
     def reads_no_flash(self, item: Reading) -> bool:
-        """Whether a stream of reads found most of what it read unmapped."""
+        """Whether a stream of reads found most of what it read unmapped, by a map in memory."""
         test = self._tests.get((item.model, item.test_id, item.state), {})
         is_read = test.get("direction") == "read"
+        if reads_map(test.get("counters") or {}, test.get("host_read_bytes")):
+            return False
         return is_read and (test.get("unmapped_read_share") or 0.0) >= 0.5
 
     def tested(self, item: Input) -> bool:

@@ -9,11 +9,24 @@ from drivelab.fio.jobs import Workload
 from drivelab.model import Model
 from drivelab.workload import Job
 
+HINT = "write_hint"
+PLACEMENT = ("fdp_pli", "plids")
+"""What gives a hint in place of it, and its other name."""
+
 
 def on_drive(workload: Workload, model: Model) -> Workload:
     """The workload, with what of it has no effect on this drive."""
-    own = without_effect(model, (job.job for job in workload.jobs))
+    own: dict[str, str] = {}
+    for job in workload.jobs:
+        hint = _hint_option(workload.global_options | job.options)
+        for option, reason in without_effect(model, [job.job]).items():
+            own[hint if option == HINT else option] = reason
     return replace(workload, ignored=workload.ignored | own)
+
+
+def _hint_option(options: Mapping[str, str]) -> str:
+    """The option that gives a job's writes their hint, as it is written there."""
+    return next((name for name in (HINT, *PLACEMENT) if name in options), HINT)
 
 
 def notes(model: Model, jobs: Iterable[Job]) -> list[str]:
@@ -41,9 +54,9 @@ def without_effect(model: Model, jobs: Iterable[Job]) -> dict[str, str]:
             by_hint = [p for p in ("", "member.") if model.value(f"{p}ftl.placement") == "hint"]
             streams = [model.value(f"{place}ftl.hint_streams") for place in by_hint]
             if not streams:
-                found["write_hint"] = f"{model.name} places no data by hints (ftl.placement)"
+                found[HINT] = f"{model.name} places no data by hints (ftl.placement)"
             elif job.write_hint >= streams[0]:
-                found["write_hint"] = (
+                found[HINT] = (
                     f"{job.write_hint} counts as none: {model.name} has streams for hints below "
                     f"{streams[0]} (ftl.hint_streams)"
                 )

@@ -149,6 +149,7 @@ def _flash(reports: Sequence[Mapping[str, Any]]) -> Record:
         "refused_commands": used.get("refused_commands"),
         "host_write_bytes": used["host_write_bytes"],
         "flash_read_bytes": results.read_bytes(used),
+        "map_read_bytes": results.map_read_bytes(used),
         "flash_write_bytes": results.program_bytes(used),
         "write_amplification": results.write_amplification(used),
         "erases": results.erase_count(used),

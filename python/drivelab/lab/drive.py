@@ -30,6 +30,7 @@ from drivelab.model_texts import Texts
 from drivelab.progress import TaskProgress, run_alone
 from drivelab.quantities import NS_PER_S, bytes_text, derive_seed
 from drivelab.states import State
+from drivelab.subject import state_on
 from drivelab.targets import EngineTarget
 from drivelab.targets.going import EngineRun, EngineSession
 
@@ -137,7 +138,7 @@ class Drive:
     @checks.keywords
     def prepare(self, state: str | State, *, progress: bool = True) -> Drive:
         """The drive after secure erase and the steps of a state: "new", "filled", "used", ...,
-        or a state of one's own.
+        or a state of one's own. A hard disk has one, "new", whichever is named.
 
         A state is prepared once for a drive and kept as long as the drive. Drives of this process
         that are equal share it as long as one of them is there, unless the state is one's own. What
@@ -156,7 +157,7 @@ class Drive:
 
     def in_state(self, state: str | State) -> Drive:
         """As `prepare`, but only a plan: the work is done when somebody needs the drive."""
-        state = wanted_state(state)
+        state = state_on(self._model, wanted_state(state))
         found = self._like(({"state": state.label},))
         found._states = (state,)
         return found

@@ -41,8 +41,9 @@ class AnyTest(Record):
     """Of a stream over the measured part; of a compound test over all of its drives, with
     everything that it did to them"""
     unmapped_read_share: Share | None
-    """Part of the bytes read that were never written, or trimmed: the map alone answered, no flash
-    was touched; from 1 % on a note says it, too. Null if nothing was read, or the drive doesn't
+    """Part of the bytes read that were never written, or trimmed: the map alone answered, and no
+    flash was touched, but for lines of a map that isn't in memory (`read_bytes_map` of the
+    counters); from 1 % on a note says it, too. Null if nothing was read, or the drive doesn't
     tell"""
     host_write_bytes: Count | None
     """Over the same parts"""

@@ -9,7 +9,7 @@ from drivelab.records.findings import Value
 from drivelab.records.test import Compound
 from drivelab.report import quantities as q
 from drivelab.report import streams
-from drivelab.report.reading import FROM_MAP_SHARE, Reviewed
+from drivelab.report.reading import Reviewed, mostly_from_map
 from drivelab.report.sentences import Finding, of_number
 
 COMPOUND_MAX = 4
@@ -30,7 +30,7 @@ def of_model(review: Reviewed, model: str) -> Iterator[Finding]:
             if amount is None or amount <= 0 or value.better is None:
                 continue
             if role in ("new", "filled") and key not in before:
-                if (test.unmapped_read_share or 0.0) < FROM_MAP_SHARE:
+                if not mostly_from_map(test):
                     before[key] = amount, test
             elif key in before:
                 base, base_test = before[key]

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from drivelab import traits
+from drivelab.counters import reads_map
 from drivelab.errors import RequestError
 from drivelab.records.faults import in_words
 from drivelab.records.review import Review
@@ -100,19 +101,28 @@ class Reviewed(Review):
     def is_from_map(self, test: Test) -> bool:
         """Whether a test mostly read what was never written: zeros, out of the map, without flash.
 
-        Drives in software count it. A real one that is new holds nothing (a sparse file, blocks
-        that were discarded), unless the test wrote what it read.
+        Not if lines of the map were read from flash for it: so do drives without memory for all of
+        it, and what that takes is theirs. Drives in software count it. A real one that is new holds
+        nothing (a sparse file, blocks that were discarded), unless the test wrote what it read.
         """
         if not isinstance(test, Stream):
-            reads_alone = not test.host_write_bytes
-            return reads_alone and (test.unmapped_read_share or 0.0) >= FROM_MAP_SHARE
+            return not test.host_write_bytes and mostly_from_map(test)
         if test.direction != "read":
             return False
         zeros = test.counters.get("zero_read_bytes")
+        if reads_map(test.counters, test.host_read_bytes):
+            return False
         if zeros is not None and test.bytes:
             return zeros >= FROM_MAP_SHARE * test.bytes
         is_real = any(model.real for model in self.models if model.name == test.model)
         return is_real and self.role(test) == "new" and not test.data
+
+
+def mostly_from_map(test: Test) -> bool:
+    """Whether a map in memory answered for most of what a test read."""
+    if reads_map(test.counters, test.host_read_bytes):
+        return False
+    return (test.unmapped_read_share or 0.0) >= FROM_MAP_SHARE
 
 
 def remarks(tests: Iterable[T]) -> dict[str, list[T]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,7 +25,8 @@ def begun(request: Request, facts: Mapping[str, Any], was_clean: bool) -> list[s
         *mounted(facts, was_clean),
     ]
     if request.control is not None:
-        lines.append(f"control: {request.control} (drivelab smart {request.image})")
+        command = shlex.join(["drivelab", "smart", str(request.image)])
+        lines.append(f"control: {request.control} ({command})")
     if request.faults is not None:
         lines.append(f"faults: {len(request.faults.faults)}, seed {request.faults.seed}")
     if (place := request.address) is not None:

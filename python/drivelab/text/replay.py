@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from drivelab import rounds
+from drivelab import rounds, verdicts
 from drivelab.counters import read_notes
 from drivelab.quantities import bytes_text, counted, number
 from drivelab.replay import DIRECTIONS, cut_text
@@ -75,11 +76,26 @@ def _rounds(found: Record, recorded_s: float, scale: int) -> Iterator[Part]:
     yield Line(f"{found['count']} rounds, {word} ({rounds.STEADY_TEXT})")
     if worn := found["year"]:
         yield Line(_year(worn, recorded_s))
+        if late := _behind(found, recorded_s):
+            yield Line(late)
         if scale > 1:
             yield Line(
                 f"this small version, 1/{scale}, wears out {scale} times as fast as its drive"
             )
     yield Line("\nThe last round:")
+
+
+def _behind(found: Record, recorded_s: float) -> str:
+    """That the last rounds took longer than the trace, where they did: a year of it is more than
+    the drive does in one."""
+    last = [item["duration_s"] for item in found["each"][-rounds.WINDOW :]]
+    taken_s = math.fsum(last) / len(last)
+    if taken_s <= recorded_s or not verdicts.differ(taken_s, recorded_s):
+        return ""
+    return (
+        f"the drive takes {number(taken_s)} s for the {number(recorded_s)} s of a round: it falls "
+        f"behind, and a year of the trace takes it {number(taken_s / recorded_s, 3)} years"
+    )
 
 
 def _year(worn: Record, recorded_s: float) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from drivelab.latencies import tells
 from drivelab.quantities import number
-from drivelab.results import STREAM, unmapped_note
+from drivelab.results import STREAM, map_read_bytes, unmapped_note
 from drivelab.text.layout import Line, Part, Table
 from drivelab.text.measured import spread
 
@@ -36,7 +36,7 @@ def _unmapped(tests: Sequence[Record]) -> Iterator[tuple[str, list[str]]]:
     """What must be said of reads that touched no flash, and of which tests."""
     found: dict[str, list[str]] = {}
     for test in tests:
-        if note := unmapped_note(test["unmapped_read_share"]):
+        if note := unmapped_note(test["unmapped_read_share"], map_read_bytes(test["counters"])):
             found.setdefault(note, []).append(f"{test['title']}, {test['state']}")
     yield from found.items()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from drivelab.counters import read_notes
+from drivelab.counters import notes_of_changes, notes_of_reads
 from drivelab.data_patterns import data_pattern_text
 from drivelab.fio.output import DIRECTIONS
 from drivelab.quantities import mib, number
@@ -60,8 +60,10 @@ def lines(document: Record) -> Iterator[Line]:
         f"data {' '.join(written)}; seed {own['seed']}{_spare(own)}"
     )
     for group in own["groups"]:
-        for note in read_notes(group):
-            yield Line(f"{', '.join(group['jobs'])}: {note}")
+        for note in notes_of_reads(group):
+            yield Line(f"{_named(document, group, ('read',))}: {note}")
+        for note in notes_of_changes(group):
+            yield Line(f"{_named(document, group, (*CHANGING, 'sync'))}: {note}")
     yield from map(Line, _steady_lines(document))
 
 
@@ -74,6 +76,13 @@ def not_steady(document: Record) -> str:
     repeats = f" in repeat {', '.join(map(str, missed))} of {len(found)}"
     where = repeats if len(found) > 1 else ""
     return f"--until-steady {found[0]['metric']}: not reached{where}"
+
+
+def _named(document: Record, group: Record, directions: Sequence[str]) -> str:
+    """The jobs of a group that did any of these; all of them if none got so far."""
+    jobs = [job for job in document["jobs"] if job["groupid"] == group["groupid"]]
+    found = [job["jobname"] for job in jobs if any(job[word]["total_ios"] for word in directions)]
+    return ", ".join(found or group["jobs"])
 
 
 def _spare(own: Record) -> str:

@@ -150,10 +150,12 @@ def comparison(request: Request) -> Response:
         "together": SEVERAL_MAX,
         "comparison": None,
         "refusal": None,
+        "no_command": None,
     }
     if len(found.holdings) > 1:
         try:
             answer["comparison"] = shown.comparison(COMPARISONS.of(library, choice, found))
+            answer["no_command"] = no_command(library, found)
         except RequestError as error:
             answer["refusal"] = str(error)
     return JSONResponse(answer)
@@ -273,8 +275,31 @@ def compared(library: Library, choice: Choice, found: Found) -> Comparison:
     return compare(sources, command_line(library, choice, found), force=choice.forced)
 
 
-def command_line(library: Library, choice: Choice, found: Found) -> str:
-    """What compares the runs of these drives, there with all drives that they hold."""
+def no_command(library: Library, found: Found) -> str | None:
+    """Why no command compares what is compared here; None if one does.
+
+    There every drive of every run is a side; here runs of a drive are taken together.
+    """
+    counted = [library.counted(item) for item in found.holdings]
+    for item, runs in zip(found.holdings, counted, strict=True):
+        if len(runs) > 1:
+            named = ", ".join(str(run) for run, _ in runs)
+            return (
+                f"results of {item.title} are taken together from runs {named}, each of which is "
+                "a side of its own there"
+            )
+    documents = dict(run for runs in counted for run in runs)
+    count = sum(len(document["models"]) for document in documents.values())
+    if count > SIDES_MAX:
+        return f"there all {count} drives of these runs are sides, and {SIDES_MAX} at most may be"
+    return None
+
+
+def command_line(library: Library, choice: Choice, found: Found) -> str | None:
+    """What compares the runs of these drives, there with all drives that they hold; None where no
+    command does."""
+    if no_command(library, found) is not None:
+        return None
     sides = dict.fromkeys(
         f"{library.results}:{run}" for item in found.holdings for run, _ in library.counted(item)
     )

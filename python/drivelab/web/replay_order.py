@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from drivelab import database, replay, states, traces
+from drivelab import database, replay, states, subject, traces
 from drivelab import model as models
 from drivelab.comparison.sides import SIDES_MAX
 from drivelab.errors import RequestError
@@ -56,11 +57,16 @@ class ReplayOrder(BaseModel):
         """A line that says what is measured."""
         return f"{self.trace} on {', '.join(self.models)} ({self.state})"
 
+    @property
+    def command_lines(self) -> str:
+        """The commands that replay it on all of them, one after the other."""
+        return " && ".join(self.command_line(model) for model in self.models)
+
     def command_line(self, model: str, folder: str = "traces/") -> str:
         """The command that replays it on one of the drives."""
         words = [
             "drivelab replay",
-            f"{folder}{self.trace}",
+            shlex.quote(f"{folder}{self.trace}"),
             "--drive",
             model,
             "--state",
@@ -99,7 +105,7 @@ class ReplayOrder(BaseModel):
                 result.report,
                 job=replay.replay_job(found.name, self.pacing, depth or 1, None, self.seed),
                 pacing=self.pacing,
-                state=states.find(self.state),
+                state=subject.state_on(model, states.find(self.state)),
                 seed=self.seed,
                 command_line=self.command_line(model.name),
             )

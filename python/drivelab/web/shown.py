@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from drivelab.charts import Chart
-from drivelab.comparison import Comparison, overlays, page, published
+from drivelab.comparison import Comparison, courses, overlays, page, published
 from drivelab.comparison.document import metric_record
 from drivelab.comparison.pairing import Metric, Pair
 from drivelab.comparison.specifications import Difference
 from drivelab.errors import RequestError
 from drivelab.lab.differences import Differences
 from drivelab.report import quantities as q
-from drivelab.report import streams
 
 Record = dict[str, Any]
 
@@ -113,7 +112,7 @@ def plots(found: Comparison) -> Record:
     sizes = [side.model.user_capacity_bytes for side in found.sides]
     return {
         "capacities_bytes": sizes,
-        "tests": [_plot(pair) for pair in found.pairs if pair.stream is not None],
+        "tests": [_plot(pair) for pair in found.pairs if courses.have_course(pair)],
     }
 
 
@@ -124,17 +123,17 @@ def _plot(pair: Pair) -> Record:
         "state": pair.state,
         "lines": [
             None
-            if test is None
+            if course is None
             else {
-                "interval_s": test.series.interval_s,
-                "mib_per_s": test.series.mib_per_s,
-                "latency_max_us": test.series.latency_max_us,
-                "zones_mb_per_s": test.pass_.mb_per_s if test.pass_ is not None else [],
+                "interval_s": course.series.interval_s if course.series else None,
+                "mib_per_s": course.series.mib_per_s if course.series else [],
+                "latency_max_us": course.series.latency_max_us if course.series else [],
+                "zones_mb_per_s": course.pass_.mb_per_s if course.pass_ is not None else [],
                 # A reader points at places of the axis: without a point the nearest would answer.
-                "percentiles": [list(point) for point in streams.percentiles(test, every=True)],
-                "max_us": test.latency_us.max,
+                "percentiles": [list(point) for point in course.every],
+                "max_us": course.longest_us,
             }
-            for test in pair.streams
+            for course in courses.of_pair(pair)
         ],
     }
 

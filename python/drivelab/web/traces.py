@@ -240,6 +240,7 @@ def _row(number: int, run: database.Recorded) -> Record:
         "mib_per_busy_s": done["mib_per_busy_s"],
         "write_amplification": done["write_amplification"],
         "unmapped_read_share": done["unmapped_read_share"],
+        "map_read_bytes": done.get("map_read_bytes"),
         "price_usd": model.get("price_usd"),
         "directions": directions,
     }

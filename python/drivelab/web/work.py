@@ -79,7 +79,7 @@ def described(order: AnyOrder) -> Record:
     if isinstance(order, Order):
         title, line, kind = reviews.title(order), reviews.command_line(order), REVIEW
     elif isinstance(order, ReplayOrder):
-        title, line, kind = order.title, order.command_line(order.models[0]), REPLAY
+        title, line, kind = order.title, order.command_lines, REPLAY
     else:
         title, line, kind = order.title, order.command_line(), STUDY
     study = order.id if isinstance(order, StudyOrder | FigureOrder) else None

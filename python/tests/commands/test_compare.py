@@ -134,6 +134,7 @@ def test_what_can_not_be_compared_is_refused_and_nothing_written(
             "a whole run, and models would be reviewed in a quick one",
         ),
         ([one, other, "--seed", "2"], "--seed: counts for models"),
+        ([one, other, "--scale", "1/8"], "--scale: counts for models"),
         ([one, other, "--quick"], "--quick: counts for models"),
     ):
         assert cli.run(["compare", *words, "--out", str(out)]) == 2

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -80,6 +81,19 @@ def test_serve_says_where_and_how_and_what_was_done(
         "record": None,
         "faults": None,
     }
+
+
+def test_the_command_beside_the_control_socket_is_as_a_shell_takes_it(
+    engine: Engine, drive: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    image = drive.parent / "with space \u00fc" / "my driv\u00e9.drive"
+    image.parent.mkdir()
+    image.write_bytes(drive.read_bytes())
+    interrupted_soon(engine)
+    assert cli.run(["serve", str(image), "--clock", "instant"]) == 0
+    [line] = [line for line in capsys.readouterr().err.splitlines() if "control: " in line]
+    command = line.partition(" (drivelab ")[2].removesuffix(")")
+    assert shlex.split(command) == ["smart", str(image)]
 
 
 def test_an_address_that_others_reach_is_warned_of(

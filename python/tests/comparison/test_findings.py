@@ -157,6 +157,25 @@ def test_reads_that_touched_no_flash_are_no_finding_but_said() -> None:
     assert "Test random-read, new (A, B)" in problem.sentence
 
 
+def test_reads_for_which_a_map_in_flash_was_read_are_a_finding() -> None:
+    a, b = (
+        documents.stream(name, "new", "random-read", rate=rate, direction="read")
+        for name, rate in (("a", 1.0), ("b", 50.0))
+    )
+    for test in (a, b):
+        test["counters"] = {"zero_read_bytes": test["bytes"], "read_bytes_map": 4 * test["bytes"]}
+        test |= {"host_read_bytes": test["bytes"], "unmapped_read_share": 1.0}
+    sources = [Source(test["model"], documents.review(test)) for test in (a, b)]
+    found = compare(sources, "drivelab compare")
+    assert any(" reads " in finding.sentence for finding in found.findings)
+    assert not [problem for problem in found.problems if problem.kind == "unwritten"]
+    # A line for some MiB, as of a sequence, is no time of flash.
+    for test in (a, b):
+        test["counters"]["read_bytes_map"] = test["bytes"] // 1000
+    found = compare([Source(t["model"], documents.review(t)) for t in (a, b)], "drivelab compare")
+    assert [problem for problem in found.problems if problem.kind == "unwritten"]
+
+
 def test_reads_come_before_larger_differences_of_writes_unless_they_are_trifles() -> None:
     def order(read_factor: float) -> list[str]:
         a, b = (

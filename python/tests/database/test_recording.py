@@ -51,6 +51,24 @@ def test_run_and_replay_are_recorded_with_all_parameters(
     assert [run["models"] for run in json.loads(capsys.readouterr().out)] == [[MODEL_NAME]] * 2
 
 
+def test_run_and_replay_are_recorded_with_their_power_and_with_what_a_replay_wrote(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "lab.duckdb"
+    (tmp_path / "j.fio").write_text("[j]\nrw=randwrite\nbs=4k\nsize=1m\n", encoding="utf-8")
+    (tmp_path / "t.trace").write_text("0 0 0 8 0\n1000000 0 64 8 1\n", encoding="utf-8")
+    common = ["--drive", MODEL_NAME, *SETS, "--database", str(path)]
+    assert cli.run(["run", str(tmp_path / "j.fio"), *common]) == 0
+    words = ["--format", "mqsim", "--data", "compressible:46,duplicate:30"]
+    assert cli.run(["replay", str(tmp_path / "t.trace"), *words, *common]) == 0
+    found = rows(
+        path,
+        "SELECT kind, data, abs(mean_power_w - energy_j / duration_s) < 1e-9 * mean_power_w"
+        " FROM tests ORDER BY run_id",
+    )
+    assert found == [("run", None, True), ("replay", "compressible:46,duplicate:30", True)]
+
+
 def test_run_and_replay_are_recorded_over_time_and_with_their_tails(tmp_path: Path) -> None:
     path = tmp_path / "lab.duckdb"
     job = "[j]\nrw=randrw\nbs=4k\niodepth=8\nio_size=16m\nnorandommap=1\nlog_avg_msec=10\n"

@@ -57,6 +57,25 @@ def test_options_that_this_drive_does_nothing_with_are_listed(
     assert set(own_of(words, capsys)["ignored_options"]) == vain
 
 
+@pytest.mark.parametrize(
+    ("options", "option"),
+    [
+        ("fdp=1\nfdp_pli=7\n", "fdp_pli"),
+        ("dataplacement=fdp\nplids=7\n", "plids"),
+        ("write_hint=extreme\n", "write_hint"),
+    ],
+)
+def test_a_hint_that_counts_as_none_is_told_by_the_option_that_gave_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: str, option: str
+) -> None:
+    text = f"[global]\n{options}[w]\nrw=randwrite\nbs=4k\nio_size=64k\n"
+    settings = ("ftl.placement=hint", "ftl.hint_streams=2")
+    words = words_of(tmp_path / "job.fio", text, "samsung-pm9a3-960gb", *settings)
+    [(name, reason)] = own_of(words, capsys)["ignored_options"].items()
+    assert name == option
+    assert "counts as none: samsung-pm9a3-960gb has streams for hints below 2" in reason
+
+
 def test_a_script_is_told_too() -> None:
     drive = dl.Drive("ocz-vertex-120gb", scale="1/64")
     [note] = [note for note in drive.run(dl.Job(rw="trim", io_size="1m")).notes if "rw" in note]

@@ -104,6 +104,11 @@ def test_a_replay_of_a_page_is_the_commands(server: Server, folder: Path, tmp_pa
     assert job["state"] == "done", job["error"]
     [results] = tmp_path.rglob("results.duckdb")
     own = tmp_path / "own.duckdb"
+    told = job["command_line"].split(" && ")
+    assert told == [
+        database.read(results, run, "FILE").document["drivelab"]["command_line"]
+        for run in job["runs"]
+    ]
     for name, run in zip(DRIVES, job["runs"], strict=True):
         kept = database.read(results, run, "FILE").document
         words = kept["drivelab"]["command_line"].split()[1:]

@@ -104,7 +104,7 @@ class View {
     this.clear();
     this.drawHead(choice, found);
     fill(this.body, this.missing(found), found.refusal && parts.refusal(found.refusal, () => this.set("force", "1")));
-    if (found.comparison) this.draw(found.comparison);
+    if (found.comparison) this.draw(found.comparison, found.no_command);
     else if (choice.length === 1)
       this.body.append(
         h("p", "One drive is chosen; add another to compare it with."),
@@ -317,7 +317,7 @@ class View {
     say(`Queued: ${now.length} of ${fresh.length} measurements; the same button queues more`);
   }
 
-  draw(comparison) {
+  draw(comparison, noCommand) {
     const section = (id, title, ...content) =>
       h("section", { id, "aria-labelledby": `${id}-title` }, h("h2", { id: `${id}-title` }, title), ...content);
     const time = h("div");
@@ -329,7 +329,7 @@ class View {
       section("time", "Over time, position and latency", time),
       many.length && section("many", "Tests of many numbers", parts.pictures(many, comparison, this.key, this.drawn)),
       section("specifications", "Specifications that differ", parts.specifications(comparison)),
-      section("source", "Where this comes from", parts.source(comparison)),
+      section("source", "Where this comes from", parts.source(comparison, noCommand)),
     ].filter(Boolean);
     this.body.append(...[parts.banner(comparison), parts.contents(sections), ...sections].filter(Boolean));
     this.plots(time, comparison);

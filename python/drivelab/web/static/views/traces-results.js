@@ -71,16 +71,18 @@ export function resultsOf(rows) {
     heads.map((text, i) => h(i ? "th.n" : "th", { scope: "col" }, text || h("span.away", "as a bar"))),
   );
   const compare = new URLSearchParams(rows.map((row) => ["drive", `${row.model}~${row.run}`]));
-  const [{ trace, state, pacing }] = rows;
+  const [{ trace, pacing }] = rows;
+  const inStates = [...new Set(rows.map((row) => row.state))].join(" and ");
+  const ofMap = rows.some((row) => row.map_read_bytes) ? ", or only for the map itself" : "";
   const nothing = Math.max(...rows.map((row) => row.unmapped_read_share ?? 0));
   return [
-    h("h2", `${trace}, drives ${state}, ${pacing === "closed" ? "as fast as it goes" : "as it was recorded"}`),
+    h("h2", `${trace}, drives ${inStates}, ${pacing === "closed" ? "as fast as it goes" : "as it was recorded"}`),
     verdict,
     nothing > UNMAPPED_NOTED
       ? h(
           "p.warning",
           `Up to ${number(100 * nothing)} % of what was read was never written on these drives: ` +
-            "such reads touch no flash. In the states filled and used everything is written.",
+            `such reads touch no flash${ofMap}. In the states filled and used everything is written.`,
         )
       : null,
     scrolling("Results", h("table.replays", h("caption.away", "Every drive"), h("thead", head), h("tbody", body))),

@@ -305,7 +305,9 @@ class View {
       const found = await ask(`/api/traces/results?${new URLSearchParams(runs.map((run) => ["run", run]))}`);
       if (runs !== this.runs) return null;
       fill(this.results, resultsOf(found));
-      const [{ state, pacing }] = found;
+      const [{ pacing }] = found;
+      // A hard disk has one state, new, whichever was asked for.
+      const { state } = found.find((row) => row.state !== "new") ?? found[0];
       const models = found.map((row) => row.model);
       this.takeOver(models, state, pacing);
     } catch (error) {

@@ -327,7 +327,7 @@ function specificationTable(title, columns, groups) {
   );
 }
 
-export function source({ sides, left_out: left, command_line: command }) {
+export function source({ sides, left_out: left, command_line: command }, missing) {
   return [
     scrolling(
       "Runs",
@@ -384,6 +384,8 @@ export function source({ sides, left_out: left, command_line: command }) {
           ),
         )
       : null,
-    h("p.soft", "On the command line, with all drives of these runs: ", h("code", command)),
+    command
+      ? h("p.soft", "On the command line, with all drives of these runs: ", h("code", command))
+      : h("p.soft", `No command line gives this comparison: ${missing}.`),
   ];
 }
