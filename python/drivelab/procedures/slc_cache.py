@@ -5,13 +5,13 @@ equal size whose speed is measured each by itself. `cache-by-fill` writes one on
 empty, a quarter full and so on, after a pause in which it can empty its cache: a cache of free
 flash shrinks with it. `cache-after-pause` writes one until the cache is used up, and the next after
 pauses of several lengths: how fast a drive makes room again. One without a cache writes its bursts
-at one speed, and has none of the values that are a cache's.
+at one speed, but for what its write buffer takes, and has none of the values that are a cache's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
@@ -30,7 +30,7 @@ from drivelab.workload import BlockSize, Job
 PIECES, PIECES_MIN = 500, 100
 """Of the whole drive."""
 PIECE_BYTES_MIN = 8 * MIB
-"""Smaller pieces would fit into the buffers of a drive."""
+"""About what a write buffer holds: of smaller ones it would take many."""
 LEVELS = (0, 25, 50, 75, 90)
 """How full the drive is, in percent."""
 QUICK_LEVELS = (0, 50, 90)
@@ -60,11 +60,13 @@ class Burst:
 
     piece_bytes: int
     mb_per_s: tuple[float, ...]
+    held: float
+    """What the drive's write buffer holds, in pieces."""
 
     @property
     def cached(self) -> int | None:
         """Pieces before the speed falls; None: it doesn't."""
-        return cache_pieces(self.mb_per_s)
+        return cache_pieces(self.mb_per_s, self.held)
 
     @property
     def cached_mb_per_s(self) -> float | None:
@@ -130,6 +132,7 @@ class SlcCache(Procedure):
         them after the speed fell."""
         first, last = place
         size = piece_bytes_on(target.capacity_bytes)
+        held = pieces.buffer_bytes(target) / size
         found: list[float] = []
         at = None
         for piece in range(first, last):
@@ -146,11 +149,11 @@ class SlcCache(Procedure):
             # Only what comes last can be where the speed has just fallen.
             recent = found[-(BEFORE + 2 * BEHIND) :]
             if at is None and cache_pieces(recent) is not None:
-                at = cache_pieces(found)
+                at = cache_pieces(found, held)
             if at is not None and len(found) >= at + behind:
                 break
         progress.add(share * (last - first - len(found)) / (last - first))
-        return Burst(size, tuple(found))
+        return Burst(size, tuple(found), held)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -242,11 +245,13 @@ class CacheAfterPause(SlcCache):
         at = begin + len(first.mb_per_s)
         if first.cached is None:
             more = self.write(target, (at, begin + int(BURST_MAX * count)), seed, progress, 0.2)
-            first = Burst(first.piece_bytes, first.mb_per_s + more.mb_per_s)
+            first = replace(first, mb_per_s=first.mb_per_s + more.mb_per_s)
             at = begin + len(first.mb_per_s)
         if first.cached is not None:
             self.write(target, (at, at + BEHIND_CACHE), seed, progress, 0.1)
             at += BEHIND_CACHE
+        else:
+            progress.add(0.1)
         share = 0.5 / len(pauses)
         rows = [
             self._after(target.clone(), pause_s, at, first, seed, progress, share)

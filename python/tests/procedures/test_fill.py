@@ -84,3 +84,21 @@ def test_a_drive_without_a_cache_has_none_in_its_fill() -> None:
         nothing = {"cache_gb", "cache_percent", "cached_mb_per_s", "behind_mb_per_s"}
         assert {name for name, value in values.items() if value is None} == nothing
         assert 0 < values["lowest_mb_per_s"] <= values["mean_mb_per_s"]
+
+
+def test_what_a_write_buffer_takes_is_no_cache() -> None:
+    # Of two pieces, emptied at three quarters of what fills it: 2 / (1 - 3 / 4) are fast.
+    found = [133.0] * 8 + [100.0] * 92
+    assert cache_pieces(found, 2) is None
+    assert cache_pieces(found) == 8
+    # What is more than twice as much something else has taken, and a cache may follow.
+    assert cache_pieces([133.0] * 17 + [100.0] * 83, 2) == 17
+    assert cache_pieces([*found[:50], *[20.0] * 50], 2) == 50
+
+
+@pytest.mark.parametrize("name", ["ocz-vertex-120gb", "samsung-ssd-830-256gb"])
+@pytest.mark.parametrize("divisor", [64, 128])
+def test_a_small_version_of_a_drive_with_a_buffer_has_no_cache(name: str, divisor: int) -> None:
+    rows, values = measured(model.load(name, (("scale_divisor", str(divisor)),)))
+    assert values["cache_gb"] is values["cached_mb_per_s"] is values["behind_mb_per_s"] is None
+    assert rows[0]["mb_per_s"] > 1.2 * values["mean_mb_per_s"], "the buffer is seen in the fill"

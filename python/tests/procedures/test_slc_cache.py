@@ -104,3 +104,15 @@ def test_a_drive_without_a_cache_has_none() -> None:
     assert {row["fast_gb"] for row in rows} == {None}
     assert values["after_10_s_percent"] is None
     assert values["used_up_mb_per_s"] > 0
+
+
+@pytest.mark.parametrize("name", ["ocz-vertex-120gb", "samsung-ssd-830-256gb"])
+def test_what_a_write_buffer_takes_is_no_cache(name: str) -> None:
+    """Small versions have a buffer of whole size, and pieces that are no larger."""
+    drive = model.load(name, (("scale_divisor", "128"),))
+    rows, values = measured(BY_FILL, drive)
+    assert {row["cache_gb"] for row in rows} == {None}
+    assert values["empty_gb"] is values["full_gb"] is values["left_percent"] is None
+    rows, values = measured(AFTER_PAUSE, drive)
+    assert {row["fast_gb"] for row in rows} == {None}
+    assert values["cache_gb"] is values["after_10_s_percent"] is None
