@@ -55,6 +55,25 @@ def test_a_cache_ends_where_the_speed_falls_at_once() -> None:
     assert cache_pieces([100.0] * 3 + [20.0] * 47) == 3
 
 
+def test_what_is_slow_for_less_than_was_fast_is_no_end() -> None:
+    assert cache_pieces([100.0] * 60 + [40.0] * 4 + [100.0] * 60) is None
+    # The cache ends behind it, or was one before that.
+    assert cache_pieces([100.0] * 30 + [40.0] * 4 + [100.0] * 26 + [20.0] * 40) == 60
+    assert cache_pieces([100.0] * 30 + [20.0] * 30 + [100.0] * 90) == 30
+    # To the end of the drive is for long enough, and folding lets it be fast now and then.
+    assert cache_pieces([100.0] * 96 + [20.0] * 4) == 96
+    assert cache_pieces([100.0] * 40 + [60.0, 60.0, 60.0, 100.0] * 10) == 40
+
+
+def test_a_dip_of_a_fill_is_no_cache() -> None:
+    """Of the 192 pieces of a small Summit four in the middle are slow."""
+    rows, values = measured(model.load("ocz-summit-128gb", (("scale_divisor", "64"),)))
+    mb_per_s = [row["mb_per_s"] for row in rows]
+    slow = [speed for speed in mb_per_s if speed < 0.97 * values["mean_mb_per_s"]]
+    assert 3 <= len(slow) < len(rows) / 10
+    assert values["cache_gb"] is values["cache_percent"] is None
+
+
 def test_a_quick_fill_finds_a_cache_that_is_a_25th_of_its_drive() -> None:
     drive = model.load("samsung-870-qvo-1tb", (("scale_divisor", "64"),))
     _, values = measured(drive, quick=True)
