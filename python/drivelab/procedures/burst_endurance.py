@@ -2,7 +2,9 @@
 
 Random writes of 128 KiB at queue depth 8, all over a full drive. A drive writes fast for as long as
 it has room made beforehand: an SLC cache, or erased blocks of its spare area. That is its reserve,
-and the first run finds how much it is and what speed is left behind it. A pause gives some of it
+and the first run finds how much it is and what speed is left behind it. What a write buffer takes
+before is faster still where it is emptied slower than it is filled: full speed is that behind it,
+and bursts that it holds are not tried, as each pause makes room for them. A pause gives some of it
 back: after each length of pause, how much, on a drive that has used half of it. Then bursts that
 take a part of the reserve, with a pause between, until one is slow, or three times the reserve was
 written.
@@ -17,32 +19,27 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import Any
 
-from drivelab.data_patterns import parse_data_pattern
 from drivelab.errors import RequestError
-from drivelab.procedures import pieces, small_version
+from drivelab.procedures import small_version
 from drivelab.procedures.endurance import unmeasured
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
 from drivelab.procedures.pieces import (
     FALLEN,
     FIRST,
     FULL_SPEED,
-    Fall,
     buffer_bytes,
-    fast_pieces,
+    is_buffers,
     mean,
 )
 from drivelab.procedures.procedure import Procedure
+from drivelab.procedures.random_pieces import PIECE_BYTES_MIN, Run, Writer, size_of
 from drivelab.procedures.stream import RANDOM
 from drivelab.progress import TaskProgress
-from drivelab.quantities import GB, KIB, MIB, NS_PER_S, derive_seed
+from drivelab.quantities import GB, NS_PER_S
 from drivelab.targets import Target
-from drivelab.workload import BlockSize, Job
 
-BLOCK_BYTES = 128 * KIB
-QUEUE_DEPTH = 8
 REST_S = 2 * 3600
 """Before the first run: what the fill has left in a cache is folded."""
 PIECES, PIECES_MIN = 500, 100
@@ -51,13 +48,8 @@ BEGINNING = 0.01
 """Part of the drive where a reserve is looked for that is less than a few of these pieces."""
 PIECES_OF_RESERVE = 32
 """Where it is measured."""
-BUFFERS = 2
-"""What a write buffer takes that is emptied meanwhile, in times of which something else has taken
-what was fast."""
 SEARCHED_MAX = 4
 """What is written to measure it at most, in times of what it was when it was found."""
-PIECE_BYTES_MIN = 2 * MIB
-"""Or as much as the write buffer holds."""
 WRITTEN_MAX = 1.0
 """User capacities after which a drive that is as fast as ever has nothing that could be used up."""
 SWING = 2
@@ -79,50 +71,6 @@ SMALL = (
 )
 
 
-@dataclass
-class Writer:
-    """Writes pieces at random places, each time others."""
-
-    target: Target
-    seed: int
-    name: str
-    progress: TaskProgress
-    count: int = 0
-
-    def piece(self, size: int, share: float) -> float:
-        """Writes one, which is `share` (0 to 1) of the task; its speed in MB/s."""
-        self.count += 1
-        job = Job(
-            name=self.name,
-            rw="randwrite",
-            block_sizes=(BlockSize(bytes=BLOCK_BYTES),),
-            span_bytes=self.target.capacity_bytes // BLOCK_BYTES * BLOCK_BYTES,
-            io_bytes=size,
-            queue_depth=min(QUEUE_DEPTH, self.target.queue_depth),
-            data=parse_data_pattern(RANDOM),
-            seed=derive_seed(self.seed, self.name, str(self.count)),
-        )
-        return pieces.write(self.target, job, self.progress, share)
-
-    def all_of(self, size: int, count: int, share: float) -> list[float]:
-        """Speeds of so many pieces."""
-        return [self.piece(size, share / count) for _ in range(count)]
-
-    def until_slow(
-        self, size: int, most: int, share: float, full: float | None = None
-    ) -> list[float]:
-        """Speeds of pieces, until several in a row are slower than the others were, or `most` are
-        written."""
-        found: list[float] = []
-        fall = Fall(full)
-        while len(found) < most:
-            found.append(self.piece(size, share / most))
-            if fall.has_come(found[-1]):
-                break
-        self.progress.add(share * (most - len(found)) / most)
-        return found
-
-
 def bursts_held(reserve: float, burst: float, back: float) -> int | None:
     """Bursts at full speed, by arithmetic; None: for ever."""
     if burst > reserve:
@@ -132,10 +80,13 @@ def bursts_held(reserve: float, burst: float, back: float) -> int | None:
     return math.floor((reserve - back) / (burst - back))
 
 
-def size_of(wanted: float, target: Target) -> int:
-    """A size of pieces: whole requests, and no smaller than a write buffer."""
-    least = max(PIECE_BYTES_MIN, buffer_bytes(target))
-    return max(-(-least // BLOCK_BYTES), int(wanted) // BLOCK_BYTES) * BLOCK_BYTES
+def held_by_buffer(burst_bytes: int, held: int) -> str:
+    """Why bursts of this size are not tried."""
+    return (
+        f"bursts of {burst_bytes / GB:.4g} GB are not tried: the write buffer holds "
+        f"{held / GB:.4g} GB, and each pause makes room for them; take the whole drive, a smaller "
+        "`scale_divisor` or a smaller `write_buffer.size_bytes`"
+    )
 
 
 @dataclass(frozen=True)
@@ -148,7 +99,10 @@ class Reserve:
     ends: bool
     """Whether it fell."""
     full_mb_per_s: float
+    """Behind what the write buffer takes."""
     sustained_mb_per_s: float
+    buffered: int
+    """Pieces, of those that are fast, that the write buffer made faster still."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,6 +133,8 @@ class BurstEndurance(Procedure):
         reserve = self._reserve(target, seed, progress)
         rows: list[dict[str, Any]] = []
         backs: dict[int, int] = {}
+        held = buffer_bytes(target)
+        notes: tuple[str, ...] = ()
         if reserve.ends:
             bursts = [max(1, round(part * reserve.pieces)) for part in parts]
             # As much as the largest burst takes: who gets all of that back is fast for ever.
@@ -191,7 +147,11 @@ class BurstEndurance(Procedure):
                 back = max(0, left - (reserve.pieces - used))
                 backs[pause_s] = used if back >= used - min(SWING, used // 8) else back
             share = 0.6 / (len(parts) * len(pauses))
-            for burst in bursts:
+            tried = [burst for burst in bursts if burst * reserve.piece_bytes > held]
+            progress.add((len(bursts) - len(tried)) * len(pauses) * share)
+            if len(tried) < len(bursts):
+                notes += (held_by_buffer(bursts[0] * reserve.piece_bytes, held),)
+            for burst in tried:
                 for pause_s in pauses:
                     name = f"bursts {burst} {pause_s}"
                     writer = Writer(target.clone(), seed, name, progress)
@@ -200,29 +160,28 @@ class BurstEndurance(Procedure):
         else:
             rows.append(_endless(reserve))
             progress.add(0.8)
-        return _found(target, reserve, backs, rows)
+        return _found(target, reserve, backs, rows, notes)
 
     def _reserve(self, target: Target, seed: int, progress: TaskProgress) -> Reserve:
         """Uses up the reserve of copies, and writes on for as much again."""
         size = size_of(target.capacity_bytes / PIECES, target)
         most = int(WRITTEN_MAX * target.capacity_bytes) // size
         rough = Writer(target.clone(), seed, "rough", progress).until_slow(size, most, 0.08)
-        fast = fast_pieces(rough)
-        begins = self._beginning(target, median(rough[1:fast]), seed, progress)
-        if begins is None and fast == len(rough):
+        begins = self._beginning(target, rough.full_mb_per_s, seed, progress)
+        if begins is None and not rough.ends:
             progress.add(0.1)
             return _without_end(size, rough)
-        reserve_bytes = begins or fast * size
+        reserve_bytes = begins or rough.fast * size
         size = size_of(reserve_bytes / PIECES_OF_RESERVE, target)
         most = max(FIRST + FALLEN, math.ceil(SEARCHED_MAX * reserve_bytes / size))
         writer = Writer(target.clone(), seed, "reserve", progress)
         found = writer.until_slow(size, most, 0.05)
-        count = fast_pieces(found)
-        if count == len(found):
+        if not found.ends:
             progress.add(0.05)
             return _without_end(size, found)
-        behind = writer.all_of(size, max(count, PIECES_OF_RESERVE), 0.05)
-        return Reserve(size, count, True, median(found[1:count]), mean(behind[len(behind) // 2 :]))
+        behind = writer.all_of(size, max(found.fast, PIECES_OF_RESERVE), 0.05)
+        sustained = mean(behind[len(behind) // 2 :])
+        return Reserve(size, found.fast, True, found.full_mb_per_s, sustained, found.begin)
 
     def _beginning(
         self, target: Target, later: float, seed: int, progress: TaskProgress
@@ -232,19 +191,16 @@ class BurstEndurance(Procedure):
         size = size_of(BEGINNING * target.capacity_bytes / PIECES, target)
         most = max(FIRST + FALLEN, int(BEGINNING * target.capacity_bytes) // size)
         found = Writer(target.clone(), seed, "beginning", progress).until_slow(size, most, 0.02)
-        count = fast_pieces(found)
-        left = later / median(found[1:count])
-        if count == len(found) or left >= FULL_SPEED:
+        full, fast_bytes = found.full_mb_per_s, found.fast * size
+        if not found.ends or later >= FULL_SPEED * full:
             return None
-        # A write buffer takes more than it holds, as it is emptied meanwhile.
-        buffered = buffer_bytes(target) / (1 - left)
-        return count * size if count * size > BUFFERS * buffered else None
+        return None if is_buffers(fast_bytes, buffer_bytes(target), full, later) else fast_bytes
 
     def _left(self, writer: Writer, pause_s: int, reserve: Reserve, share: float) -> int:
         """Pieces that are fast after a pause of a drive that has used a part of its reserve."""
         writer.target.idle(pause_s * NS_PER_S)
-        most, full = reserve.pieces + FALLEN, reserve.full_mb_per_s
-        return fast_pieces(writer.until_slow(reserve.piece_bytes, most, share, full), full)
+        most = reserve.pieces + FALLEN
+        return writer.while_fast(reserve.piece_bytes, most, share, reserve.full_mb_per_s)
 
     def _duty(
         self, writer: Writer, duty: tuple[int, int, int], reserve: Reserve, share: float
@@ -292,10 +248,10 @@ class BurstEndurance(Procedure):
         return RANDOM
 
 
-def _without_end(size: int, mb_per_s: Sequence[float]) -> Reserve:
+def _without_end(size: int, run: Run) -> Reserve:
     """What pieces of this size say whose speed doesn't fall."""
-    later = mean(mb_per_s[len(mb_per_s) // 2 :])
-    return Reserve(size, len(mb_per_s), False, median(mb_per_s[1:]), later)
+    later = mean(run.mb_per_s[len(run.mb_per_s) // 2 :])
+    return Reserve(size, run.fast, False, run.full_mb_per_s, later, run.begin)
 
 
 def _endless(reserve: Reserve) -> dict[str, Any]:
@@ -340,17 +296,21 @@ def _found(
     reserve: Reserve,
     backs: dict[int, int],
     rows: Sequence[dict[str, Any]],
+    notes: tuple[str, ...],
 ) -> Measured:
     """What the runs say."""
     shortest = min((row["burst_gb"] for row in rows), default=None)
     kept = [row["pause_s"] for row in rows if row["kept"] == "yes" and row["burst_gb"] == shortest]
+    gb = reserve.piece_bytes / GB
+    buffered = f", behind {reserve.buffered * gb:.4g} GB that the write buffer takes"
     never = (
-        f"the speed does not fall in {reserve.pieces * reserve.piece_bytes / GB:.4g} GB: no burst "
-        "of as much is too long, and none was tried with pauses; there is no reserve, nothing to "
-        "give back, and no pause that would be needed"
+        f"the speed does not fall in {reserve.pieces * gb:.4g} GB"
+        f"{buffered if reserve.buffered else ''}: no burst of as much is too long, and none was "
+        "tried with pauses; there is no reserve, nothing to give back, and no pause that would be "
+        "needed"
     )
     told = [] if reserve.ends else [never]
-    if reserve.ends and not kept:
+    if rows and reserve.ends and not kept:
         longest = max(row["pause_s"] for row in rows)
         told.append(
             f"no pause that was tried (up to {longest} s) keeps bursts of {shortest:.4g} GB fast: "
@@ -374,7 +334,7 @@ def _found(
         target.capacity_bytes,
         values=_values(reserve, backs, min(kept, default=None)),
         tables=(Table("duties", "Bursts and pauses", columns, tuple(rows)),),
-        notes=(*told, *small_version.notes(target, SMALL)),
+        notes=(*told, *notes, *small_version.notes(target, SMALL)),
         charts=(
             Chart(
                 "duties", "Speed in the long run", "bars", "pause_s", "then_mb_per_s", "burst_gb"

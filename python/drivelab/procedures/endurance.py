@@ -52,7 +52,7 @@ DAYS = 5 * 365
 TB = 10**12
 SMALL = "bytes written are its own, the drive's as many times more; drive writes a day are the same"
 RAW = "raw_capacity_bytes"
-ON = (("flash.bit_errors", "true"),)
+BIT_ERRORS = "flash.bit_errors"
 ENDURANCE, SLC_ENDURANCE, INITIAL, FAILURES = (
     f"flash.{name}"
     for name in (
@@ -80,12 +80,13 @@ class Endurance(Procedure):
 
     def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
         """Wears out a drive of its own; the given one stays as it is."""
-        cycles = target.parameter(ENDURANCE)
+        cells = cells_of(target)
+        cycles = target.parameter(cells + ENDURANCE)
         erases = min(QUICK_ERASES if quick else ERASES, int(cycles or 1))
         factor = (cycles or 1) / erases
         try:
             # What its cells have by default is known of a drive whose bits go wrong.
-            small = small_version.variant(target, ON, SMALL_BYTES)
+            small = small_version.variant(target, wrong_bits(target), SMALL_BYTES)
             small = small.variant(_overrides(small, erases, factor))
         except RequestError as error:
             return unmeasured(error, _values(_Found(), target.capacity_bytes))
@@ -94,7 +95,7 @@ class Endurance(Procedure):
         rows, used = self._rounds(small, erases, seed, progress)
         progress.add(max(0.0, 0.95 - progress.fraction))
         amplification = write_amplification(used)
-        before = target.parameter(INITIAL) or 0
+        before = target.parameter(cells + INITIAL) or 0
         left_bytes = _flash_bytes(target) * max(0, (cycles or 1) - before)
         forecast = left_bytes / amplification / TB if amplification else None
         rated = erase_tb = None
@@ -103,7 +104,7 @@ class Endurance(Procedure):
             host_share /= used["erase_count_mean"]
             rated = left_bytes * host_share / TB
             erase_tb = _flash_bytes(target) * factor * host_share / TB
-        behind = small.parameter(INITIAL) or 0
+        behind = small.parameter(cells + INITIAL) or 0
         for row in rows:
             count = row.pop("erase_count_mean")
             row["tbw"] = None if erase_tb is None else erase_tb * count
@@ -182,14 +183,23 @@ def unmeasured(error: RequestError, values: tuple[Value, ...]) -> Measured:
     return Measured(values=values, notes=(f"not measured: {error}",))
 
 
+def cells_of(target: Target) -> str:
+    """What stands before the keys of flash: those of an array are its drives'."""
+    return "member." if target.parameter("member_count") else ""
+
+
+def wrong_bits(target: Target) -> tuple[tuple[str, str], ...]:
+    """What makes bits of a drive's flash go wrong."""
+    return ((cells_of(target) + BIT_ERRORS, "true"),)
+
+
 def _overrides(small: Target, erases: int, factor: float) -> list[tuple[str, str]]:
-    slc = max(1, round((small.parameter(SLC_ENDURANCE) or 1) / factor))
-    failures = min(1.0, (small.parameter(FAILURES) or 0) * factor)
-    before = round((small.parameter(INITIAL) or 0) / factor)
-    return [
-        *((ENDURANCE, str(erases)), (SLC_ENDURANCE, str(slc)), (INITIAL, str(before))),
-        (FAILURES, f"{failures:.6g}"),
-    ]
+    cells = cells_of(small)
+    slc = max(1, round((small.parameter(cells + SLC_ENDURANCE) or 1) / factor))
+    failures = min(1.0, (small.parameter(cells + FAILURES) or 0) * factor)
+    before = round((small.parameter(cells + INITIAL) or 0) / factor)
+    values = {ENDURANCE: erases, SLC_ENDURANCE: slc, INITIAL: before, FAILURES: f"{failures:.6g}"}
+    return [(cells + key, str(value)) for key, value in values.items()]
 
 
 def _has_ended(counters: dict[str, float]) -> bool:
@@ -278,11 +288,12 @@ def _notes(
             f"{100 * of_map / erased:.0f} % of the erases were of the map's own blocks, whose bits "
             "don't go wrong here; rated erases are the mean of all, and blocks of data had fewer"
         )
-    if before := target.parameter(INITIAL) or 0:
-        counted = (small.parameter(INITIAL) or 0) * factor
+    cells = cells_of(target)
+    if before := target.parameter(cells + INITIAL) or 0:
+        counted = (small.parameter(cells + INITIAL) or 0) * factor
         found.append(
-            f"{INITIAL} = {before:.0f} counts as {counted:.4g} where bits go wrong, for it is "
-            f"rounded to 1/{erases} of the rated erases; forecasts subtract all of it"
+            f"{cells}{INITIAL} = {before:.0f} counts as {counted:.4g} where bits go wrong, for it "
+            f"is rounded to 1/{erases} of the rated erases; forecasts subtract all of it"
         )
     if filled["uncorrectable_codewords"]:
         found.append("a sector was lost while the drive was filled, before the first round")

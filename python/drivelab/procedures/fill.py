@@ -3,8 +3,9 @@
 Writes of 1 MiB, queue depth 1, from the first logical block to the last, as reviews fill drives to
 see their SLC cache: as long as it takes data they are fast, behind it as slow as the drive empties
 it or writes natively. The drive is cut into pieces of equal size; the speed of each is measured
-from its first command to its last. Where it falls at once, and for good or for a while, the cache
-ends; a drive without one has no such place, and a hard disk gets slower too gently to have one.
+from its first command to its last. Where it falls at once, and for as much as was fast or to the
+end, the cache ends; a drive without one has no such place, a hard disk gets slower too gently to
+have one, and what a write buffer takes is no cache.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.procedures.flow import COLUMNS, flow
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
+from drivelab.procedures.pieces import buffer_bytes, is_buffers
 from drivelab.procedures.procedure import Procedure
 from drivelab.procedures.stream import RANDOM
 from drivelab.progress import TaskProgress
@@ -28,7 +30,7 @@ from drivelab.workload import BlockSize, Job
 BLOCK_BYTES = MIB
 PIECES = 200
 PIECE_BYTES_MIN = 8 * MIB
-"""Smaller pieces would fit into the buffers of a drive."""
+"""About what a write buffer holds: of smaller ones it would take many."""
 CHANGE = 0.2
 """How much slower than before it a piece is, at least, where the cache ends."""
 BEFORE, BEHIND = 5, 3
@@ -43,12 +45,30 @@ def bounds_on(capacity_bytes: int, pieces: int) -> list[int]:
     return [index * blocks // count * BLOCK_BYTES for index in range(count + 1)]
 
 
-def cache_pieces(mb_per_s: Sequence[float]) -> int | None:
-    """Pieces in front of the place where the speed falls at once; None: there is none."""
+def falls_at(mb_per_s: Sequence[float], at: int, begin: int = 0) -> bool:
+    """Whether the speed falls at once behind so many pieces, of which those from `begin` on count,
+    for as many as are looked at."""
+    least = (1 - CHANGE) * median(mb_per_s[max(begin, at - BEFORE) : at])
+    return mb_per_s[at - 1] >= least > max(mb_per_s[at : at + BEHIND])
+
+
+def cache_pieces(mb_per_s: Sequence[float], held: float = 0) -> int | None:
+    """Pieces in front of the place where the cache ends; None: there is none.
+
+    There the speed falls at once, and the mean of as many pieces behind as there were before, or of
+    all that follow, is lower than those were, too: fewer slow ones are a pause of the drive, and
+    however slow (so the mean is that of speeds, not bytes over time). `held` is what its write
+    buffer holds, in pieces: what that takes is no cache, but one may follow.
+    """
+    begin = 0
     for at in range(BEHIND, len(mb_per_s) - BEHIND + 1):
-        least = (1 - CHANGE) * median(mb_per_s[max(0, at - BEFORE) : at])
-        if mb_per_s[at - 1] >= least > max(mb_per_s[at : at + BEHIND]):
-            return at
+        if at - begin < BEHIND or not falls_at(mb_per_s, at, begin):
+            continue
+        full, behind = median(mb_per_s[begin:at]), fmean(mb_per_s[at : 2 * at - begin])
+        if behind < (1 - CHANGE) * full:
+            if not is_buffers(at - begin, held, full, behind):
+                return at
+            begin = at
     return None
 
 
@@ -86,7 +106,7 @@ class Fill(Procedure):
         )
         return Measured(
             bounds[-1],
-            values=_values(rows),
+            values=_values(rows, buffer_bytes(target) / (bounds[1] - bounds[0])),
             tables=(Table("fill", "Speed over bytes written", columns, tuple(rows)),),
             charts=(Chart("fill", "Speed of a fill", "lines", "written_gb", "mb_per_s"),),
         )
@@ -114,9 +134,9 @@ class Fill(Procedure):
         return RANDOM
 
 
-def _values(rows: Sequence[dict[str, Any]]) -> tuple[Value, ...]:
+def _values(rows: Sequence[dict[str, Any]], held: float) -> tuple[Value, ...]:
     rates = [float(row["mb_per_s"]) for row in rows]
-    at = cache_pieces(rates)
+    at = cache_pieces(rates, held)
     # The last piece in front of the end may be partly behind it: the median leaves it out.
     cached, behind = (median(rates[:at]), _speed(rows[at:])) if at else (None, None)
     size = (rows[at - 1]["written_gb"], rows[at - 1]["written_percent"]) if at else (None, None)

@@ -17,6 +17,9 @@ FULL_SPEED = 0.8
 """What is left of its speed where it has fallen, or a burst has become slow."""
 FALLEN = 3
 """Pieces that are all slower, where the speed has fallen."""
+BUFFERS = 2
+"""What a write buffer takes that is emptied meanwhile, in times of which something else has taken
+what was fast."""
 
 
 def buffer_bytes(target: Target) -> int:
@@ -27,6 +30,14 @@ def buffer_bytes(target: Target) -> int:
         each = target.parameter("member.write_buffer.size_bytes") or 0
         own = each * (target.parameter("member_count") or 1)
     return int(own)
+
+
+def is_buffers(
+    fast_bytes: float, held_bytes: float, fast_mb_per_s: float, behind_mb_per_s: float
+) -> bool:
+    """Whether what was written before the speed fell is no more than a write buffer takes that
+    holds so much. While it is filled it is emptied as fast as the drive is behind that place."""
+    return fast_bytes * (1 - behind_mb_per_s / fast_mb_per_s) <= BUFFERS * held_bytes
 
 
 def write(target: Target, job: Job, progress: TaskProgress, share: float) -> float:

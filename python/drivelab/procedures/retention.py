@@ -18,7 +18,7 @@ from typing import Any
 from drivelab.counters import spent
 from drivelab.errors import RequestError
 from drivelab.procedures import small_version, steady_writes
-from drivelab.procedures.endurance import ENDURANCE, INITIAL, ON, unmeasured
+from drivelab.procedures.endurance import ENDURANCE, INITIAL, cells_of, unmeasured, wrong_bits
 from drivelab.procedures.flow import COLUMNS, flow
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
 from drivelab.procedures.procedure import Procedure
@@ -57,12 +57,13 @@ class Retention(Procedure):
     def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
         """Makes a drive for each wear, and a copy of it for each age; the given one stays."""
         wears, days = (QUICK_WEARS, QUICK_DAYS) if quick else (WEARS, DAYS)
-        cycles = target.parameter(ENDURANCE)
+        cells = cells_of(target)
+        cycles = target.parameter(cells + ENDURANCE)
         rows: list[dict[str, Any]] = []
         notes: tuple[str, ...] = ()
         for wear in wears:
             erases = round((cycles or 0) * wear / 100)
-            overrides = [*ON, (INITIAL, str(erases))]
+            overrides = [*wrong_bits(target), (cells + INITIAL, str(erases))]
             try:
                 drive = small_version.variant(target, overrides, SMALL_BYTES)
             except RequestError as error:

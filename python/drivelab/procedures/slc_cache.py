@@ -5,7 +5,7 @@ equal size whose speed is measured each by itself. `cache-by-fill` writes one on
 empty, a quarter full and so on, after a pause in which it can empty its cache: a cache of free
 flash shrinks with it. `cache-after-pause` writes one until the cache is used up, and the next after
 pauses of several lengths: how fast a drive makes room again. One without a cache writes its bursts
-at one speed, and has none of the values that are a cache's.
+at one speed, but for what its write buffer takes, and has none of the values that are a cache's.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.procedures import pieces, small_version
-from drivelab.procedures.fill import BEFORE, BEHIND, BLOCK_BYTES, CHANGE, cache_pieces
+from drivelab.procedures.fill import BEHIND, BLOCK_BYTES, CHANGE, cache_pieces, falls_at
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
 from drivelab.procedures.pieces import mean
 from drivelab.procedures.procedure import Procedure
@@ -30,7 +30,7 @@ from drivelab.workload import BlockSize, Job
 PIECES, PIECES_MIN = 500, 100
 """Of the whole drive."""
 PIECE_BYTES_MIN = 8 * MIB
-"""Smaller pieces would fit into the buffers of a drive."""
+"""About what a write buffer holds: of smaller ones it would take many."""
 LEVELS = (0, 25, 50, 75, 90)
 """How full the drive is, in percent."""
 QUICK_LEVELS = (0, 50, 90)
@@ -60,11 +60,8 @@ class Burst:
 
     piece_bytes: int
     mb_per_s: tuple[float, ...]
-
-    @property
-    def cached(self) -> int | None:
-        """Pieces before the speed falls; None: it doesn't."""
-        return cache_pieces(self.mb_per_s)
+    cached: int | None
+    """Pieces before the speed falls; None: it doesn't."""
 
     @property
     def cached_mb_per_s(self) -> float | None:
@@ -124,33 +121,62 @@ class SlcCache(Procedure):
         seed: int,
         progress: TaskProgress,
         share: float,
-        behind: int = BEHIND,
+        goes_on: bool = False,
     ) -> Burst:
-        """Writes the pieces from the first to the one before the last of `place`, or `behind` of
-        them after the speed fell."""
+        """Writes the pieces from the first to the one before the last of `place`, or `BEHIND` of
+        them after the speed fell.
+
+        Whether it has fallen for long only what follows can tell, which is written too, and no part
+        of the burst. A drive that `goes_on` is left where that ends: what follows is a copy's.
+        """
         first, last = place
         size = piece_bytes_on(target.capacity_bytes)
+        held = pieces.buffer_bytes(target) / size
+        writer, written, at = target, 0, None
         found: list[float] = []
-        at = None
+        is_suspected = False
         for piece in range(first, last):
-            job = Job(
-                name=self.id,
-                rw="write",
-                block_sizes=(BlockSize(bytes=BLOCK_BYTES),),
-                offset_bytes=piece * size,
-                span_bytes=size,
-                data=parse_data_pattern(RANDOM),
-                seed=derive_seed(seed, str(piece)),
-            )
-            found.append(pieces.write(target, job, progress, share / (last - first)))
-            # Only what comes last can be where the speed has just fallen.
-            recent = found[-(BEFORE + 2 * BEHIND) :]
-            if at is None and cache_pieces(recent) is not None:
-                at = cache_pieces(found)
-            if at is not None and len(found) >= at + behind:
-                break
+            share_of = share / (last - first)
+            found.append(self._piece(writer, piece, size, seed, progress, share_of))
+            before = len(found) - BEHIND
+            if not is_suspected and before >= BEHIND and falls_at(found, before):
+                is_suspected = True
+                if goes_on:
+                    writer, written = target.clone(), len(found)
+            if is_suspected:
+                # It is certain when nothing that follows could change it.
+                ahead = [median(found[:before])] * (last - first - len(found))
+                at = cache_pieces(found + ahead, held)
+                if at is not None:
+                    break
         progress.add(share * (last - first - len(found)) / (last - first))
-        return Burst(size, tuple(found))
+        if at is not None:
+            del found[at + BEHIND :]
+        if writer is not target:
+            for piece in range(first + written, first + len(found)):
+                self._piece(target, piece, size, seed, progress, 0)
+        return Burst(size, tuple(found), at)
+
+    def _piece(
+        self,
+        target: Target,
+        piece: int,
+        size: int,
+        seed: int,
+        progress: TaskProgress,
+        share: float,
+    ) -> float:
+        """Writes one; its speed in MB/s."""
+        job = Job(
+            name=self.id,
+            rw="write",
+            block_sizes=(BlockSize(bytes=BLOCK_BYTES),),
+            offset_bytes=piece * size,
+            span_bytes=size,
+            data=parse_data_pattern(RANDOM),
+            seed=derive_seed(seed, str(piece)),
+        )
+        return pieces.write(target, job, progress, share)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,7 +202,9 @@ class CacheByFill(SlcCache):
             copy.idle(REST_S * NS_PER_S)
             end = min(count, begin + int(BURST_MAX * count))
             burst = self.write(copy, (begin, end), seed, progress, 0.7 / len(levels))
-            speed = speed or burst.cached_mb_per_s
+            if level == levels[0]:
+                # A drive that has no cache when it is empty has none.
+                speed = burst.cached_mb_per_s
             rows.append(
                 {
                     "full_percent": level,
@@ -237,16 +265,14 @@ class CacheAfterPause(SlcCache):
         begin = count * FULL // 100
         _fill(target, 0, begin, seed, progress, 0.1)
         target.idle(REST_S * NS_PER_S)
-        # Where there is no cache, a tenth of the drive says so.
-        first = self.write(target, (begin, begin + count // 10), seed, progress, 0.1)
+        most = begin + int(BURST_MAX * count)
+        first = self.write(target, (begin, most), seed, progress, 0.3, goes_on=True)
         at = begin + len(first.mb_per_s)
-        if first.cached is None:
-            more = self.write(target, (at, begin + int(BURST_MAX * count)), seed, progress, 0.2)
-            first = Burst(first.piece_bytes, first.mb_per_s + more.mb_per_s)
-            at = begin + len(first.mb_per_s)
         if first.cached is not None:
-            self.write(target, (at, at + BEHIND_CACHE), seed, progress, 0.1)
+            self.write(target, (at, at + BEHIND_CACHE), seed, progress, 0.1, goes_on=True)
             at += BEHIND_CACHE
+        else:
+            progress.add(0.1)
         share = 0.5 / len(pauses)
         rows = [
             self._after(target.clone(), pause_s, at, first, seed, progress, share)

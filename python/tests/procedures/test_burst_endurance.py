@@ -15,8 +15,9 @@ from small import MODEL_NAME, OVERRIDES
 from drivelab import model
 from drivelab.model import Model
 from drivelab.procedures import PROCEDURES
-from drivelab.procedures.burst_endurance import BLOCK_BYTES, DASHES, bursts_held
+from drivelab.procedures.burst_endurance import DASHES, bursts_held
 from drivelab.procedures.pieces import FALLEN, FIRST, FULL_SPEED, fast_pieces
+from drivelab.procedures.random_pieces import BLOCK_BYTES
 from drivelab.progress import TaskProgress
 from drivelab.quantities import MIB
 from drivelab.states import STATES
@@ -110,10 +111,39 @@ class Tank:
         self.pieces += 1
         if 5 <= self.pieces < 5 + self.moments:
             fast = 0
-        seconds = fast / 1e9 + (size - fast) / 1e6 / self.slow_mb_per_s
+        seconds = self.seconds(fast, size - fast)
         nothing = {"mean": 0, "max": 0, "percentiles": {}}
         done = {"ios": 1, "bytes": size, "runtime_ns": seconds * 1e9, "latency_ns": nothing}
         return {"jobs": [{"write": done}]}
+
+    def seconds(self, fast: float, slow: float) -> float:
+        """What so many bytes into the reserve and so many behind it take."""
+        return fast / 1e9 + slow / 1e6 / self.slow_mb_per_s
+
+
+@dataclass
+class Buffered(Tank):
+    """The same behind a buffer that is filled faster than it is emptied."""
+
+    times: float = 2.0
+    """How much faster than a reserve of 1 GB/s."""
+    held: float = 0.0
+
+    def idle(self, duration_ns: int) -> None:
+        """A pause that is longer than the buffer takes to be emptied."""
+        super().idle(duration_ns)
+        self.held = 0.0
+
+    def seconds(self, fast: float, slow: float) -> float:
+        """What is taken at the link's rate leaves the buffer fuller than it was."""
+        parts = ((fast, 1e9), (slow, 1e6 * self.slow_mb_per_s))
+        return sum(self._part(size, rate) for size, rate in parts if size)
+
+    def _part(self, size: float, rate: float) -> float:
+        link = self.times * 1e9
+        at_once = min(size, (self.buffer_bytes - self.held) / (1 - rate / link))
+        self.held += at_once * (1 - rate / link)
+        return at_once / link + (size - at_once) / rate
 
 
 def measured_of(tank: Tank) -> tuple[list[Row], dict[str, Any], tuple[str, ...]]:
@@ -162,6 +192,43 @@ def test_a_write_buffer_is_no_reserve() -> None:
     assert {row["back_gb"] for row in rows} == {0}
     assert {row["kept"] for row in rows} == {"no"}
     assert {row["arithmetic_kept"] for row in rows} == {"no"}
+
+
+@pytest.mark.parametrize("reserve_mb", [500, 1000, 1500])
+def test_the_reserve_of_a_small_version_lies_behind_its_write_buffer(reserve_mb: int) -> None:
+    """Pieces are as small as the buffer, which makes four of them twice as fast: full speed is the
+    reserve's, pauses give back none of it, and bursts are slow when it is used up."""
+    tank = Buffered(
+        reserve=reserve_mb * 1e6, buffer_bytes=32 * MIB, capacity_bytes=8 * 10**9, times=4 / 3
+    )
+    rows, values, notes = measured_of(tank)
+    assert values["reserve_gb"] == pytest.approx(reserve_mb / 1e3, abs=0.05)
+    assert values["full_mb_per_s"] == pytest.approx(1000)
+    assert values["sustained_mb_per_s"] == pytest.approx(100)
+    assert values["back_10_s_gb"] == pytest.approx(0, abs=0.04)
+    assert {row["kept"] for row in rows} == {"no"}
+    assert values["kept_pause_s"] is None
+    assert not any("are not tried" in note for note in notes)
+
+
+def test_bursts_that_the_buffer_holds_say_nothing_of_a_reserve() -> None:
+    """Each pause makes room for them, whatever the drive does: no pause keeps them fast."""
+    tank = Buffered(reserve=2e8, buffer_bytes=32 * MIB, capacity_bytes=8 * 10**9, times=10)
+    rows, values, notes = measured_of(tank)
+    assert values["reserve_gb"] == pytest.approx(0.2, abs=0.04)
+    [burst_gb] = {row["burst_gb"] for row in rows}
+    assert burst_gb * 1e9 > 32 * MIB
+    assert {row["kept"] for row in rows} == {"no"}
+    assert any(note.startswith("bursts of 0.03355 GB are not tried") for note in notes)
+
+
+def test_a_buffer_in_front_of_a_drive_without_a_reserve_is_none() -> None:
+    tank = Buffered(reserve=1e12, buffer_bytes=32 * MIB, capacity_bytes=8 * 10**9, times=2)
+    rows, values, notes = measured_of(tank)
+    assert [(row["kept"], row["bursts"]) for row in rows] == [("yes", None)]
+    assert values["reserve_gb"] is values["kept_pause_s"] is None
+    assert values["full_mb_per_s"] == pytest.approx(1000)
+    assert "that the write buffer takes" in notes[0]
 
 
 def test_what_is_slow_once_is_no_end() -> None:
@@ -225,6 +292,22 @@ def test_a_drive_that_folds_later_needs_longer_pauses() -> None:
     assert held_as_reckoned(rows, values["reserve_gb"]) == {"yes", "no"}
     assert (values["back_10_s_gb"], values["kept_pause_s"]) == (0, 60)
     assert "a small version" in notes[-1]
+
+
+@pytest.mark.parametrize("name", ["samsung-ssd-830-256gb", "corsair-nova-128gb"])
+def test_spare_area_behind_a_buffer_is_the_reserve_at_every_size(name: str) -> None:
+    """As large a part of either version, within what a buffer takes of the smaller one."""
+    found = {}
+    for divisor in (16, 64):
+        drive = model.load(name, (("scale_divisor", str(divisor)),))
+        rows, values, _ = measured(drive, quick=True)
+        assert {row["kept"] for row in rows} == {"no"}
+        assert values["kept_pause_s"] is None
+        assert values["full_mb_per_s"] > 4 * values["sustained_mb_per_s"]
+        found[divisor] = values
+    small, large = found[64], found[16]
+    assert small["full_mb_per_s"] == pytest.approx(large["full_mb_per_s"], rel=0.05)
+    assert 4 * small["reserve_gb"] == pytest.approx(large["reserve_gb"], rel=0.3)
 
 
 def test_spare_area_is_a_reserve_too() -> None:

@@ -206,3 +206,27 @@ def test_one_seed_one_result() -> None:
 def test_a_drive_that_only_read_before_a_job_is_not_counted_as_one_that_does_not() -> None:
     before = {"read_only": 1, "host_write_bytes": 5}
     assert spent(before, before) == {"host_write_bytes": 0}
+
+
+SMALL = (("scale_divisor", "64"),)
+
+
+def test_an_array_is_worn_out_as_its_drives_are() -> None:
+    """Two of them take twice as much."""
+    both = measured(model.load("intel-x25-v-40gb-raid0-x2", SMALL), quick=True)
+    one = measured(model.load("intel-x25-v-40gb", SMALL), quick=True)
+    for key in ("forecast_tbw", "rated_tbw", "no_loss_tbw", "first_loss_tbw"):
+        assert both.values[key] == pytest.approx(2 * one.values[key], rel=0.03), key
+    for key in ("write_amplification", "drive_writes_a_day"):
+        assert both.values[key] == pytest.approx(one.values[key], rel=0.03), key
+    used = (*SMALL, ("member.flash.initial_cycles", "2500"))
+    worn = measured(model.load("intel-x25-v-40gb-raid0-x2", used), quick=True)
+    assert worn.values["forecast_tbw"] == pytest.approx(both.values["forecast_tbw"] / 2, rel=0.03)
+    assert "member.flash.initial_cycles = 2500 counts as 2500" in worn.notes
+
+
+def test_an_array_of_drives_whose_bits_cannot_go_wrong_says_so() -> None:
+    outcome = measured(model.load("gskill-titan-128gb", SMALL), quick=True)
+    assert set(outcome.values.values()) == {None}
+    assert "not measured: " in outcome.notes
+    assert "only to page-map" in outcome.notes

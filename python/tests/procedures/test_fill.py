@@ -55,6 +55,25 @@ def test_a_cache_ends_where_the_speed_falls_at_once() -> None:
     assert cache_pieces([100.0] * 3 + [20.0] * 47) == 3
 
 
+def test_what_is_slow_for_less_than_was_fast_is_no_end() -> None:
+    assert cache_pieces([100.0] * 60 + [40.0] * 4 + [100.0] * 60) is None
+    # The cache ends behind it, or was one before that.
+    assert cache_pieces([100.0] * 30 + [40.0] * 4 + [100.0] * 26 + [20.0] * 40) == 60
+    assert cache_pieces([100.0] * 30 + [20.0] * 30 + [100.0] * 90) == 30
+    # To the end of the drive is for long enough, and folding lets it be fast now and then.
+    assert cache_pieces([100.0] * 96 + [20.0] * 4) == 96
+    assert cache_pieces([100.0] * 40 + [60.0, 60.0, 60.0, 100.0] * 10) == 40
+
+
+def test_a_dip_of_a_fill_is_no_cache() -> None:
+    """Of the 192 pieces of a small Summit four in the middle are slow."""
+    rows, values = measured(model.load("ocz-summit-128gb", (("scale_divisor", "64"),)))
+    mb_per_s = [row["mb_per_s"] for row in rows]
+    slow = [speed for speed in mb_per_s if speed < 0.97 * values["mean_mb_per_s"]]
+    assert 3 <= len(slow) < len(rows) / 10
+    assert values["cache_gb"] is values["cache_percent"] is None
+
+
 def test_a_quick_fill_finds_a_cache_that_is_a_25th_of_its_drive() -> None:
     drive = model.load("samsung-870-qvo-1tb", (("scale_divisor", "64"),))
     _, values = measured(drive, quick=True)
@@ -84,3 +103,21 @@ def test_a_drive_without_a_cache_has_none_in_its_fill() -> None:
         nothing = {"cache_gb", "cache_percent", "cached_mb_per_s", "behind_mb_per_s"}
         assert {name for name, value in values.items() if value is None} == nothing
         assert 0 < values["lowest_mb_per_s"] <= values["mean_mb_per_s"]
+
+
+def test_what_a_write_buffer_takes_is_no_cache() -> None:
+    # Of two pieces, emptied at three quarters of what fills it: 2 / (1 - 3 / 4) are fast.
+    found = [133.0] * 8 + [100.0] * 92
+    assert cache_pieces(found, 2) is None
+    assert cache_pieces(found) == 8
+    # What is more than twice as much something else has taken, and a cache may follow.
+    assert cache_pieces([133.0] * 17 + [100.0] * 83, 2) == 17
+    assert cache_pieces([*found[:50], *[20.0] * 50], 2) == 50
+
+
+@pytest.mark.parametrize("name", ["ocz-vertex-120gb", "samsung-ssd-830-256gb"])
+@pytest.mark.parametrize("divisor", [64, 128])
+def test_a_small_version_of_a_drive_with_a_buffer_has_no_cache(name: str, divisor: int) -> None:
+    rows, values = measured(model.load(name, (("scale_divisor", str(divisor)),)))
+    assert values["cache_gb"] is values["cached_mb_per_s"] is values["behind_mb_per_s"] is None
+    assert rows[0]["mb_per_s"] > 1.2 * values["mean_mb_per_s"], "the buffer is seen in the fill"

@@ -83,3 +83,18 @@ def test_a_drive_of_another_family_has_no_values() -> None:
     rows, values = measured(model.load("jmicron-jmf602b-64gb", (("scale_divisor", "16"),)))
     assert rows == []
     assert set(values.values()) == {None}
+
+
+def test_the_drives_of_an_array_lie_on_a_shelf() -> None:
+    """Worn out, its flash of so weak a code needs the retries that one of its drives needs."""
+    weak = {"controller.correctable_bits": "2", "controller.read_retries": "8"}
+    found = {}
+    for name, member in (("intel-x25-v-40gb", ""), ("intel-x25-v-40gb-raid0-x2", "member.")):
+        changed = [(member + key, value) for key, value in weak.items()]
+        drive = model.load(name, (("scale_divisor", "64"), *changed))
+        rows, found[name] = measured(drive, quick=True)
+        retries = [row["retries_per_read"] for row in rows]
+        assert retries[-1] == max(retries)
+    one, both = found.values()
+    assert both["year_retries"] > 0.1
+    assert both["year_retries"] == pytest.approx(one["year_retries"], rel=0.15)

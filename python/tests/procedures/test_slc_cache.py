@@ -3,7 +3,8 @@ is full, and again after a pause long enough to fold it."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -14,10 +15,11 @@ from drivelab import model
 from drivelab.model import Model
 from drivelab.procedures import PROCEDURES
 from drivelab.procedures.pieces import mean
-from drivelab.procedures.slc_cache import BEHIND, PIECES_MIN, fast_pieces, piece_bytes_on
+from drivelab.procedures.slc_cache import BEHIND, PIECES_MIN, SlcCache, fast_pieces, piece_bytes_on
 from drivelab.progress import TaskProgress
 from drivelab.quantities import GB, MIB
 from drivelab.targets import EngineTarget
+from drivelab.workload import Job
 
 BY_FILL, AFTER_PAUSE = PROCEDURES["cache-by-fill"], PROCEDURES["cache-after-pause"]
 SCALE = 64
@@ -104,3 +106,71 @@ def test_a_drive_without_a_cache_has_none() -> None:
     assert {row["fast_gb"] for row in rows} == {None}
     assert values["after_10_s_percent"] is None
     assert values["used_up_mb_per_s"] > 0
+
+
+@pytest.mark.parametrize("name", ["ocz-vertex-120gb", "samsung-ssd-830-256gb"])
+def test_what_a_write_buffer_takes_is_no_cache(name: str) -> None:
+    """Small versions have a buffer of whole size, and pieces that are no larger."""
+    drive = model.load(name, (("scale_divisor", "128"),))
+    rows, values = measured(BY_FILL, drive)
+    assert {row["cache_gb"] for row in rows} == {None}
+    assert values["empty_gb"] is values["full_gb"] is values["left_percent"] is None
+    rows, values = measured(AFTER_PAUSE, drive)
+    assert {row["fast_gb"] for row in rows} == {None}
+    assert values["cache_gb"] is values["after_10_s_percent"] is None
+
+
+def test_a_dip_is_no_end_of_a_cache() -> None:
+    """A small Summit has four slow pieces in the middle, wherever a burst begins."""
+    drive = model.load("ocz-summit-128gb", (("scale_divisor", "64"),))
+    rows, values = measured(BY_FILL, drive)
+    assert {row["cache_gb"] for row in rows} == {None}
+    assert values["full_gb"] is values["left_percent"] is None
+    _, values = measured(AFTER_PAUSE, drive)
+    assert values["cache_gb"] is values["after_10_s_percent"] is None
+
+
+@dataclass
+class Dips:
+    """A drive with a cache of so many bytes, in which it is slow once."""
+
+    cache: int
+    dip: tuple[int, int]
+    capacity_bytes: int = 5000 * MIB
+    written: int = 0
+
+    def clone(self) -> Dips:
+        return replace(self)
+
+    def parameter(self, key: str) -> float | None:
+        return 0.0
+
+    def run(self, jobs: list[Job], progress: TaskProgress, share: float) -> dict[str, Any]:
+        progress.add(share)
+        size = jobs[0].span_bytes or 0
+        is_fast = self.written < self.cache and not self.dip[0] <= self.written < self.dip[1]
+        self.written += size
+        seconds = size / (1e9 if is_fast else 1e8)
+        nothing = {"mean": 0, "max": 0, "percentiles": {}}
+        done = {"ios": 1, "bytes": size, "runtime_ns": seconds * 1e9, "latency_ns": nothing}
+        return {"jobs": [{"write": done}]}
+
+
+def test_a_burst_ends_behind_the_cache_and_not_in_a_dip() -> None:
+    """What was looked at further is no part of it, and not on a drive that goes on."""
+    size = 10 * MIB
+    for goes_on in (False, True):
+        drive = Dips(cache=60 * size, dip=(20 * size, 24 * size))
+        assert isinstance(BY_FILL, SlcCache)
+        progress = TaskProgress("burst")
+        found = BY_FILL.write(cast(Any, drive), (0, 200), 1, progress, 1, goes_on=goes_on)
+        assert progress.fraction == pytest.approx(1)
+        assert found.cached == 60
+        assert found.cached_mb_per_s == pytest.approx(1000)
+        assert len(found.mb_per_s) == 60 + BEHIND
+        assert not goes_on or drive.written == (60 + BEHIND) * size
+    # The dip alone is none, as long as it is.
+    drive = Dips(cache=500 * size, dip=(40 * size, 44 * size))
+    found = BY_FILL.write(cast(Any, drive), (0, 200), 1, TaskProgress("burst"), 1, goes_on=True)
+    assert (found.cached, len(found.mb_per_s)) == (None, 200)
+    assert drive.written == 200 * size
