@@ -104,12 +104,14 @@ def test_what_is_said_of_flash_is_of_the_members_that_have_some(tmp_path: Path) 
     assert mixed.effective_spare_ratio == pytest.approx(single.effective_spare_ratio, rel=1e-3)
     assert mixed.endurance_cycles == single.endurance_cycles
     disks = model.load(array(tmp_path, DISK, DISK))
-    assert disks.is_disk and disks.effective_spare_ratio is None
+    assert disks.is_disk
+    assert disks.effective_spare_ratio is None
 
 
 def test_an_array_of_arrays_of_flash_drives_has_flash(tmp_path: Path) -> None:
     nested = model.load(array(tmp_path, PAIR, PAIR))
-    assert not nested.is_disk and nested.takes_trim == model.load(PAIR).takes_trim
+    assert not nested.is_disk
+    assert nested.takes_trim == model.load(PAIR).takes_trim
     values = parameters(nested)
     single = parameters(model.load(SINGLE))
     assert values["member.member.flash.program_ns"] == single["flash.program_ns"]

@@ -329,7 +329,6 @@ impl HostSide for HardDisk {
         done.account.completion(&done.command, Outcome::Done, completed_ns)
     }
 
-    #[inline]
     fn count(&mut self, slot: u32) {
         let command = &self.slots[slot as usize].command;
         self.meters.host.count(command, command.sector_count);

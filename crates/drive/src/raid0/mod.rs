@@ -269,7 +269,6 @@ impl<D: Device> HostSide for Raid0<D> {
         Account { submitted_ns, split, told_ns: completed_ns }.completion(&command, outcome, completed_ns)
     }
 
-    #[inline]
     fn count(&mut self, slot: u32) {
         let Slot { command, refused, .. } = &self.slots[slot as usize];
         self.meters.host.count(command, command.sector_count - refused);
