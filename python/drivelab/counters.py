@@ -100,7 +100,9 @@ def map_read_bytes(used: Mapping[str, Any]) -> int | None:
 
 def reads_map(used: Mapping[str, Any], host_read_bytes: int | None) -> bool:
     """Whether a drive read so much of its map from flash that its reads show how fast flash is,
-    also those of what isn't mapped."""
+    also those of what isn't mapped. Beside writes, which ask for lines too, nobody knows."""
+    if used.get("host_write_bytes"):
+        return False
     return (map_read_bytes(used) or 0) > MAP_READ_SHARE * (host_read_bytes or 0)
 
 

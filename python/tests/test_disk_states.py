@@ -62,3 +62,13 @@ def test_a_replay_of_a_page_labels_a_disk_as_new_beside_used_drives(tmp_path: Pa
     runs = order.measure(path, lambda *_: None)
     found = [database.read(path, run, "FILE").document["drivelab"]["state"] for run in runs]
     assert found == ["new", "filled"]
+
+
+def test_a_sweep_does_not_vary_the_state_of_a_disk() -> None:
+    with pytest.raises(dl.RequestError, match='a hard disk has one, "new"'):
+        dl.sweep(
+            dl.Drive(DISK),
+            {"state": ["new", "used"]},
+            job=dl.Job(rw="randread", bs="4k", number_ios=20),
+            progress=False,
+        )

@@ -98,7 +98,8 @@ def test_the_buffer_of_a_die_stands_for_a_whole_drives() -> None:
     drive = dl.Drive(ssd_iq.PRO)
     spare, pages = drive.model.effective_spare_ratio, drive.capacity_bytes // 4096
     assert spare is not None
-    whole_pages = drive.model.value("write_buffer.size_bytes") // 4096
+    # The others' buffer: the PRO's drops nothing, and what writes cost there says what one would.
+    whole_pages = dl.Drive(ssd_iq.PE8110).model.value("write_buffer.size_bytes") // 4096
     _, dies = ssd_iq.modern.part_of(ssd_iq.PRO)
 
     def cost(pages: float, exponent: float, buffered: int) -> float:

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::command::{Command, Op, SECTOR_BYTES};
 use crate::config::PowerConfig;
 
-/// Commands of the host and their bytes; cumulative since the drive was made.
+/// Commands of the host that are done, and their bytes; cumulative since the drive was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostMeters {
     /// Bytes of reads.
@@ -26,7 +26,8 @@ pub struct HostMeters {
 }
 
 impl HostMeters {
-    /// Counts a command that is done, of which so many sectors were not refused. One of which all were was none.
+    /// Counts a command that is done, of which so many sectors were not refused. One of which all were was none, and one
+    /// that is inside when the power fails isn't done.
     #[inline]
     pub fn count(&mut self, command: &Command, sectors: u32) {
         let bytes = u64::from(sectors) * SECTOR_BYTES;

@@ -144,6 +144,8 @@ impl Drive {
     #[must_use]
     pub fn describe(model: &Model) -> Value {
         let Ok(drive) = build::partitioned(model, 0) else { return Value::Null };
+        let mut derived = derived(&drive);
+        derived["write_buffer_bytes"] = write_buffer_bytes(model).into();
         json!({
             "name": model.name(),
             "title": model.text("title"),
@@ -152,7 +154,7 @@ impl Drive {
             "hash": model.hash(),
             "parameters": rows(model, ""),
             "left_out": model.left_out().map(|parameter| row(parameter, "")).collect::<Vec<_>>(),
-            "derived": derived(&drive),
+            "derived": derived,
             "scale_remarks": model.scale_remarks(),
         })
     }
@@ -188,6 +190,12 @@ fn row(parameter: &Parameter, prefix: &str) -> Value {
         "help": parameter.help,
         "allowed": parameter.kind.allowed().trim_start_matches("must be "),
     })
+}
+
+/// What write buffers hold, of an array those of all its drives.
+fn write_buffer_bytes(model: &Model) -> u64 {
+    let of_members = || model.members().iter().map(|member| write_buffer_bytes(member)).sum();
+    model.optional_integer("write_buffer.size_bytes").unwrap_or_else(of_members)
 }
 
 /// What follows from the parameters; what lies outside the partition is spare area.

@@ -1,5 +1,7 @@
 //! Faults of a drive: plan files, what a drive is told at run time, and what it says about its health.
 
+use std::cmp::Ordering;
+
 use drivelab_controller::faults::{Fault, FaultSheet};
 use drivelab_controller::{
     Device, FaultCounters, FaultPlan, PlanSheet, PowerCut, SECTOR_BYTES, Scheduled, SolidStateDrive,
@@ -136,7 +138,7 @@ impl Drive {
         is_read_only(self.engine())
     }
 
-    /// What has gone wrong since power-on.
+    /// What has gone wrong since power-on on a flash drive; of an array see [`Self::smart`].
     #[must_use]
     pub fn fault_counters(&self) -> FaultCounters {
         flash!(self.engine(), drive => drive.fault_counters(), FaultCounters::default())
@@ -157,6 +159,7 @@ impl Drive {
             facts.extend(health);
             facts.insert("erase_count_histogram".to_owned(), erase_histogram(&parts.erase_counts));
             facts.insert("write_amplification".to_owned(), amplification.into());
+            facts.insert("trim_unit_sectors".to_owned(), self.engine().trim_unit_sectors().into());
         }
         facts
     }
@@ -192,8 +195,9 @@ impl Parts {
         );
     }
 
-    /// Sums; of what is true or false whether it is of one of them, of times and units the largest. What one of them
-    /// doesn't know nobody knows of all. `None`: there is no flash.
+    /// Sums; of what is true or false whether it is of one of them, of times the largest, and of spare blocks those of the
+    /// drive that has the least of its own left: the array ends with it. What one of them doesn't know nobody knows of
+    /// all. `None`: there is no flash.
     fn joined(&self) -> Option<Map<String, Value>> {
         let (first, others) = self.healths.split_first()?;
         let mut all = first.clone();
@@ -202,13 +206,22 @@ impl Parts {
             *known = match (&*known, value) {
                 (Value::Bool(one), Value::Bool(other)) => (*one || *other).into(),
                 (one, other) => match (one.as_u64(), other.as_u64()) {
-                    (Some(one), Some(other)) if key == "power_on_ns" || key == "trim_unit_sectors" => {
-                        one.max(other).into()
-                    }
+                    (Some(one), Some(other)) if key == "power_on_ns" => one.max(other).into(),
                     (Some(one), Some(other)) => one.saturating_add(other).into(),
                     _ => Value::Null,
                 },
             };
+        }
+        let left = |health: &&Map<String, Value>| {
+            Some(health["spare_blocks"].as_f64()? / health["spare_blocks_new"].as_f64()?)
+        };
+        let known = self.healths.iter().filter(|health| left(health).is_some());
+        if let Some(least) =
+            known.min_by(|one, other| left(one).partial_cmp(&left(other)).unwrap_or(Ordering::Equal))
+        {
+            for key in ["spare_blocks", "spare_blocks_new"] {
+                all.insert(key.to_owned(), least[key].clone());
+            }
         }
         Some(all)
     }
@@ -249,7 +262,6 @@ fn health<M: Scheduled>(drive: &SolidStateDrive<M>) -> Map<String, Value> {
         "program_bytes_log": log_bytes,
         "flash_write_bytes": flash_bytes,
         "power_on_ns": drive.now_ns(),
-        "trim_unit_sectors": flash_report::trim_unit_sectors(drive),
     });
     let counters = serde_json::to_value(drive.fault_counters()).unwrap_or_default();
     let parts = [health, counters].into_iter().filter_map(|part| match part {

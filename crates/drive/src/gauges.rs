@@ -7,7 +7,7 @@ use crate::by_kind;
 use crate::engine::Engine;
 use crate::flash_report::{slc_page_bytes, slc_programs};
 
-/// Cumulative numbers of a drive, and how many blocks are free. Of an array: of its members together.
+/// Cumulative numbers of a drive, and how many blocks are free. Of an array: what the host has written to it, and its members' flash together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gauges {
     /// Bytes that the host has written.

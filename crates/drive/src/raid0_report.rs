@@ -1,9 +1,11 @@
 //! What an array says about itself: its members' counters put together, and what follows from its parameters.
 
 use drivelab_controller::{Device, SECTOR_BYTES};
+use drivelab_ftl::Mapping;
 use serde_json::{Map, Number, Value, json};
 
-use crate::engine::Array;
+use crate::by_kind;
+use crate::engine::{Array, Engine};
 use crate::flash_report::add_spare_area;
 
 impl Array {
@@ -20,8 +22,14 @@ impl Array {
             };
             all.insert(key.clone(), joined);
         }
-        if let Some(sum) = all.get("erase_count_mean").and_then(Value::as_f64) {
-            all.insert("erase_count_mean".to_owned(), json!(sum / members.len() as f64));
+        let (mut erases, mut count) = (0.0, 0.0);
+        for (member, told) in self.members().zip(&members) {
+            let blocks = block_count(member.device()) as f64;
+            erases += blocks * told["erase_count_mean"].as_f64().unwrap_or(0.0);
+            count += blocks;
+        }
+        if count > 0.0 {
+            all.insert("erase_count_mean".to_owned(), json!(erases / count));
         }
         let meters = self.meters();
         if let Some(members_nj) = all.get("energy_nj").and_then(Value::as_u64) {
@@ -76,6 +84,16 @@ impl Array {
         add_spare_area(&mut found, sum("raw_capacity_bytes"), sum("held_back_bytes"), flash_user_bytes);
         found
     }
+}
+
+/// Blocks of all flash in a drive.
+fn block_count(engine: &Engine) -> usize {
+    by_kind!(
+        engine,
+        flash => flash.mapping().flash().erase_counts().len(),
+        _disk => 0,
+        array => array.members().map(|member| block_count(member.device())).sum(),
+    )
 }
 
 fn join(key: &str, before: &Value, value: &Value) -> Value {

@@ -24,6 +24,8 @@ class Work(Compound):
     """Those of the job, or how a trace was replayed"""
     ios: Count | None = None
     """Requests"""
+    longest_us: float | None = None
+    """The slowest of them; of repeats the first's"""
     series: Series | None = None
     """Over time; of repeats the first"""
     percentiles: list[Annotated[tuple[float, float], Strict(False)]] = Field(default_factory=list)

@@ -46,9 +46,8 @@ def of_record(record: Test | None) -> Course | None:
         return None
     every = [(at, us) for at, us in record.percentiles if at < 100]
     told = [(at, us) for at, us in every if tells(record.ios, at)]
-    longest = next((v.value for v in record.values if v.name == "latency_max_us"), None)
     is_write = record.id.endswith(" write")
-    return Course(record.series, every, told, longest, None, is_write)
+    return Course(record.series, every, told, record.longest_us, None, is_write)
 
 
 def of_pair(pair: Pair) -> tuple[Course | None, ...]:

@@ -55,6 +55,7 @@ def as_review(run: Recorded) -> Record:
                 "data": _data(own),
                 "options": _options(run, row, settings),
                 "ios": row["ios"],
+                "longest_us": row["latency_max_us"],
                 "series": _series(run, row),
                 "percentiles": [
                     (item["percentile"], item["latency_us"])

@@ -70,6 +70,8 @@ def points(
         )
     if STATE in varied.keys and state is not None:
         raise RequestError("state: it is in the grid and beside it; once is allowed")
+    if STATE in varied.keys and drive.model.is_disk:
+        raise RequestError('state: a hard disk has one, "new"; vary something else')
     _check_names([values[STATE] for values in varied.combinations if STATE in values])
     found: list[Point] = []
     variants: dict[str, list[Drive]] = {}

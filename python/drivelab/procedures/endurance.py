@@ -80,7 +80,10 @@ class Endurance(Procedure):
 
     def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
         """Wears out a drive of its own; the given one stays as it is."""
-        cells = cells_of(target)
+        try:
+            cells = cells_of(target)
+        except RequestError as error:
+            return unmeasured(error, _values(_Found(), target.capacity_bytes))
         cycles = target.parameter(cells + ENDURANCE)
         erases = min(QUICK_ERASES if quick else ERASES, int(cycles or 1))
         factor = (cycles or 1) / erases
@@ -184,8 +187,14 @@ def unmeasured(error: RequestError, values: tuple[Value, ...]) -> Measured:
 
 
 def cells_of(target: Target) -> str:
-    """What stands before the keys of flash: those of an array are its drives'."""
-    return "member." if target.parameter("member_count") else ""
+    """What stands before the keys of flash: those of an array are its drives', or theirs. Raises
+    RequestError for an array of drives that differ, which have one each."""
+    place = ""
+    while target.parameter(f"{place}flash.page_bytes") is None:
+        if target.parameter(f"{place}array.strip_bytes") is None:
+            raise RequestError("the drives of the array differ, and wear out each by itself")
+        place += "member."
+    return place
 
 
 def wrong_bits(target: Target) -> tuple[tuple[str, str], ...]:

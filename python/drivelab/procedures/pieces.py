@@ -25,11 +25,7 @@ what was fast."""
 def buffer_bytes(target: Target) -> int:
     """What the write buffers of a drive hold, of an array those of all its drives; 0 where nobody
     knows."""
-    own = target.parameter("write_buffer.size_bytes")
-    if own is None:
-        each = target.parameter("member.write_buffer.size_bytes") or 0
-        own = each * (target.parameter("member_count") or 1)
-    return int(own)
+    return int(target.parameter("write_buffer_bytes") or 0)
 
 
 def is_buffers(

@@ -57,7 +57,10 @@ class Retention(Procedure):
     def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
         """Makes a drive for each wear, and a copy of it for each age; the given one stays."""
         wears, days = (QUICK_WEARS, QUICK_DAYS) if quick else (WEARS, DAYS)
-        cells = cells_of(target)
+        try:
+            cells = cells_of(target)
+        except RequestError as error:
+            return unmeasured(error, _values(()))
         cycles = target.parameter(cells + ENDURANCE)
         rows: list[dict[str, Any]] = []
         notes: tuple[str, ...] = ()

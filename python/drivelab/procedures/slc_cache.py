@@ -127,7 +127,8 @@ class SlcCache(Procedure):
         them after the speed fell.
 
         Whether it has fallen for long only what follows can tell, which is written too, and no part
-        of the burst. A drive that `goes_on` is left where that ends: what follows is a copy's.
+        of the burst: until pieces as fast as those before could not change it any more. A drive
+        that `goes_on` is left where the burst ends: what follows is a copy's.
         """
         first, last = place
         size = piece_bytes_on(target.capacity_bytes)
@@ -144,11 +145,12 @@ class SlcCache(Procedure):
                 if goes_on:
                     writer, written = target.clone(), len(found)
             if is_suspected:
-                # It is certain when nothing that follows could change it.
                 ahead = [median(found[:before])] * (last - first - len(found))
                 at = cache_pieces(found + ahead, held)
-                if at is not None:
+                # A fall is there only where pieces behind it have been written.
+                if at is not None and at + BEHIND <= len(found):
                     break
+                at = None
         progress.add(share * (last - first - len(found)) / (last - first))
         if at is not None:
             del found[at + BEHIND :]
@@ -269,8 +271,11 @@ class CacheAfterPause(SlcCache):
         first = self.write(target, (begin, most), seed, progress, 0.3, goes_on=True)
         at = begin + len(first.mb_per_s)
         if first.cached is not None:
-            self.write(target, (at, at + BEHIND_CACHE), seed, progress, 0.1, goes_on=True)
-            at += BEHIND_CACHE
+            size = first.piece_bytes
+            behind = range(at, min(count, at + BEHIND_CACHE))
+            for piece in behind:
+                self._piece(target, piece, size, seed, progress, 0.1 / len(behind))
+            at = behind.stop
         else:
             progress.add(0.1)
         share = 0.5 / len(pauses)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -230,3 +231,15 @@ def test_an_array_of_drives_whose_bits_cannot_go_wrong_says_so() -> None:
     assert set(outcome.values.values()) == {None}
     assert "not measured: " in outcome.notes
     assert "only to page-map" in outcome.notes
+
+
+def test_an_array_of_drives_that_differ_has_no_values(tmp_path: Path) -> None:
+    path = tmp_path / "unlike.toml"
+    path.write_text(
+        'name = "unlike"\ntitle = "Unlike"\nfamily = "raid-0"\n'
+        'members = ["intel-x25-v-40gb", "intel-x25-m-g1-80gb"]\n[array]\nstrip_bytes = 65536\n',
+        encoding="utf-8",
+    )
+    outcome = measured(model.load(str(path), SMALL), quick=True)
+    assert set(outcome.values.values()) == {None}
+    assert "differ" in outcome.notes

@@ -138,6 +138,9 @@ class Dips:
     dip: tuple[int, int]
     capacity_bytes: int = 5000 * MIB
     written: int = 0
+    slow: float = 1e8
+    """Bytes a second in the dip and behind the cache; behind the dip `late`."""
+    late: float = 1e9
 
     def clone(self) -> Dips:
         return replace(self)
@@ -149,8 +152,10 @@ class Dips:
         progress.add(share)
         size = jobs[0].span_bytes or 0
         is_fast = self.written < self.cache and not self.dip[0] <= self.written < self.dip[1]
+        is_late = self.written >= self.dip[1]
+        rate = (self.late if is_late else 1e9) if is_fast else self.slow
         self.written += size
-        seconds = size / (1e9 if is_fast else 1e8)
+        seconds = size / rate
         nothing = {"mean": 0, "max": 0, "percentiles": {}}
         done = {"ios": 1, "bytes": size, "runtime_ns": seconds * 1e9, "latency_ns": nothing}
         return {"jobs": [{"write": done}]}
@@ -174,3 +179,14 @@ def test_a_burst_ends_behind_the_cache_and_not_in_a_dip() -> None:
     found = BY_FILL.write(cast(Any, drive), (0, 200), 1, TaskProgress("burst"), 1, goes_on=True)
     assert (found.cached, len(found.mb_per_s)) == (None, 200)
     assert drive.written == 200 * size
+
+
+def test_a_drive_that_is_faster_behind_a_dip_has_no_cache() -> None:
+    """And no fall is found where nothing has been written yet."""
+    size = 10 * MIB
+    for at in (10, 20):
+        dip = (at * size, (at + 4) * size)
+        drive = Dips(cache=500 * size, dip=dip, slow=5e8, late=1.5e9)
+        found = BY_FILL.write(cast(Any, drive), (0, 200), 1, TaskProgress("burst"), 1)
+        assert (found.cached, len(found.mb_per_s)) == (None, 200)
+        assert found.behind_mb_per_s is None

@@ -256,8 +256,9 @@ impl<M: Scheduled> HostSide for SolidStateDrive<M> {
     #[inline]
     fn count(&mut self, slot: u32) {
         let Slot { command, sectors_done, outcome, .. } = &self.slots[slot as usize];
-        // What the drive has taken of a refused write stays one; the rest never was.
-        let taken = if *outcome == Outcome::Refused { *sectors_done } else { command.sector_count };
+        // What the drive has taken of a write that it gives up stays one; the rest never was.
+        let gives_up = matches!(outcome, Outcome::Refused | Outcome::Failed);
+        let taken = if gives_up { *sectors_done } else { command.sector_count };
         self.meters.host.count(command, taken);
     }
 

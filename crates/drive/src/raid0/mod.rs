@@ -47,7 +47,7 @@ struct Slot {
     link_ns: Nanos,
     /// Sectors (flush: members) that are not done.
     left: u64,
-    /// Sectors that members have refused.
+    /// Sectors of pieces that members have refused, if in part.
     refused: u32,
     /// The worst that a member has said.
     outcome: Outcome,
