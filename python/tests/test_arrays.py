@@ -116,6 +116,8 @@ def test_an_array_of_arrays_of_flash_drives_has_flash(tmp_path: Path) -> None:
     single = parameters(model.load(SINGLE))
     assert values["member.member.flash.program_ns"] == single["flash.program_ns"]
     assert nested.raw_capacity_bytes == 4 * model.load(SINGLE).raw_capacity_bytes
+    buffer_bytes = nested.description["derived"]["write_buffer_bytes"]
+    assert buffer_bytes == 4 * int(str(single["write_buffer.size_bytes"]))
     inner = tmp_path / "inner"
     inner.mkdir()
     assert model.load(array(tmp_path, array(inner, DISK), DISK)).is_disk

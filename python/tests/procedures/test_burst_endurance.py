@@ -96,7 +96,7 @@ class Tank:
         return replace(self, clones=0, moments=self.moments if self.clones == 1 else 0)
 
     def parameter(self, key: str) -> float | None:
-        return {"write_buffer.size_bytes": float(self.buffer_bytes)}[key]
+        return {"write_buffer_bytes": float(self.buffer_bytes)}[key]
 
     def idle(self, duration_ns: int) -> None:
         self.used = max(0.0, self.used - self.back_per_s * duration_ns / 1e9)
