@@ -21,6 +21,7 @@ from drivelab import (
     schedule,
     spans,
     states,
+    subject,
     suitability,
 )
 from drivelab.errors import RequestError, WorkError
@@ -140,9 +141,8 @@ def plan_measurements(
         if test.fits(capacity) and (state in wanted if wanted else state.name in test.states)
     ]
     if model.is_disk:
-        others = ", ".join(state.name for state in wanted if state.name != "new")
-        if others:
-            log(f"{model.name}: --states {others}: a hard disk has one state, measured as new")
+        if note := subject.state_note(model, "--states", wanted):
+            log(note)
         pairs = suitability.once(pairs)
     elif not wanted and not model.takes_trim:
         # Nobody asked for states of the default review.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, Protocol
 
@@ -68,11 +68,14 @@ def state_on(drive: Subject, state: State) -> State:
     return STATES["new"] if drive.is_disk else state
 
 
-def state_note(drive: Subject, state: State) -> str:
-    """What becomes of a state that a drive hasn't; nothing of others."""
-    if state_on(drive, state).name == state.name:
+def state_note(drive: Subject, option: str, states: Iterable[State]) -> str:
+    """What becomes of states that a drive hasn't, of those that an option asks for; nothing of
+    others."""
+    others = [state.name for state in states if state_on(drive, state).name != state.name]
+    if not others:
         return ""
-    return f"{drive.name}: --state {state.name}: a hard disk has one state, measured as new"
+    asked = f"{option} {', '.join(others)}"
+    return f"{drive.name}: {asked}: a hard disk has one state, measured as new"
 
 
 def find(request: str, overrides: models.Overrides = (), wish: Wish | None = None) -> Subject:

@@ -9,8 +9,8 @@ use crate::engine::{Array, Engine};
 use crate::flash_report::add_spare_area;
 
 impl Array {
-    /// Cumulative counters as a flat JSON object: sums over the members, extremes of extremes, means of means; traffic
-    /// is the host's, not the pieces that members were asked for.
+    /// Cumulative counters as a flat JSON object: sums over the members, extremes of extremes, the mean of all blocks;
+    /// traffic is the host's, not the pieces that members were asked for.
     #[must_use]
     pub fn counters(&self) -> Value {
         let mut all = Map::new();

@@ -96,7 +96,8 @@ def run(
     asked = Asked(None, steady, window)
     measuring.check(found, workloads[0], asked, request_log)
     printing.model_notes([found])
-    printing.messages([subject.state_note(found, named), trim_note(found, wanted)])
+    one_state = subject.state_note(found, "--state", [named])
+    printing.messages([one_state, trim_note(found, wanted)])
     work = partial(groups.run, workloads[0], asked)
     real_drives.show_plan(found, wanted, job_file.name, work, plan_only, repeat)
     if plan_only:

@@ -82,12 +82,9 @@ class Endurance(Procedure):
         """Wears out a drive of its own; the given one stays as it is."""
         try:
             cells = cells_of(target)
-        except RequestError as error:
-            return unmeasured(error, _values(_Found(), target.capacity_bytes))
-        cycles = target.parameter(cells + ENDURANCE)
-        erases = min(QUICK_ERASES if quick else ERASES, int(cycles or 1))
-        factor = (cycles or 1) / erases
-        try:
+            cycles = target.parameter(cells + ENDURANCE)
+            erases = min(QUICK_ERASES if quick else ERASES, int(cycles or 1))
+            factor = (cycles or 1) / erases
             # What its cells have by default is known of a drive whose bits go wrong.
             small = small_version.variant(target, wrong_bits(target), SMALL_BYTES)
             small = small.variant(_overrides(small, erases, factor))

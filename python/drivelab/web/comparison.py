@@ -154,8 +154,10 @@ def comparison(request: Request) -> Response:
     }
     if len(found.holdings) > 1:
         try:
-            answer["comparison"] = shown.comparison(COMPARISONS.of(library, choice, found))
-            answer["no_command"] = no_command(library, found)
+            comparison = COMPARISONS.of(library, choice, found)
+            answer["comparison"] = shown.comparison(comparison)
+            if comparison.command_line is None:
+                answer["no_command"] = no_command(library, found)
         except RequestError as error:
             answer["refusal"] = str(error)
     return JSONResponse(answer)

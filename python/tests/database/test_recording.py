@@ -18,15 +18,22 @@ from drivelab.fio import measuring
 from drivelab.progress import run_alone
 
 
+def run_and_replayed(folder: Path, *words: str) -> Path:
+    """A database with a run of a job and a replay of a trace; `words` are of the replay."""
+    path = folder / "lab.duckdb"
+    (folder / "j.fio").write_text("[j]\nrw=randwrite\nbs=4k\nsize=1m\n", encoding="utf-8")
+    (folder / "t.trace").write_text("0 0 0 8 0\n1000000 0 64 8 1\n", encoding="utf-8")
+    common = ["--drive", MODEL_NAME, *SETS, "--database", str(path)]
+    assert cli.run(["run", str(folder / "j.fio"), *common]) == 0
+    replay = ["replay", str(folder / "t.trace"), "--format", "mqsim"]
+    assert cli.run([*replay, *words, *common]) == 0
+    return path
+
+
 def test_run_and_replay_are_recorded_with_all_parameters(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = tmp_path / "lab.duckdb"
-    (tmp_path / "j.fio").write_text("[j]\nrw=randwrite\nbs=4k\nsize=1m\n", encoding="utf-8")
-    (tmp_path / "t.trace").write_text("0 0 0 8 0\n1000000 0 64 8 1\n", encoding="utf-8")
-    common = ["--drive", MODEL_NAME, *SETS, "--database", str(path)]
-    assert cli.run(["run", str(tmp_path / "j.fio"), *common]) == 0
-    assert cli.run(["replay", str(tmp_path / "t.trace"), "--format", "mqsim", *common]) == 0
+    path = run_and_replayed(tmp_path)
     assert "run 2 of" in capsys.readouterr().err
     assert rows(path, "SELECT run_id, kind FROM runs") == [(1, "run"), (2, "replay")]
     jobs = (
@@ -54,13 +61,7 @@ def test_run_and_replay_are_recorded_with_all_parameters(
 def test_run_and_replay_are_recorded_with_their_power_and_with_what_a_replay_wrote(
     tmp_path: Path,
 ) -> None:
-    path = tmp_path / "lab.duckdb"
-    (tmp_path / "j.fio").write_text("[j]\nrw=randwrite\nbs=4k\nsize=1m\n", encoding="utf-8")
-    (tmp_path / "t.trace").write_text("0 0 0 8 0\n1000000 0 64 8 1\n", encoding="utf-8")
-    common = ["--drive", MODEL_NAME, *SETS, "--database", str(path)]
-    assert cli.run(["run", str(tmp_path / "j.fio"), *common]) == 0
-    words = ["--format", "mqsim", "--data", "compressible:46,duplicate:30"]
-    assert cli.run(["replay", str(tmp_path / "t.trace"), *words, *common]) == 0
+    path = run_and_replayed(tmp_path, "--data", "compressible:46,duplicate:30")
     found = rows(
         path,
         "SELECT kind, data, abs(mean_power_w - energy_j / duration_s) < 1e-9 * mean_power_w"
