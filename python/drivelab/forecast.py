@@ -181,7 +181,9 @@ def plan_text(
             "  --quick shortens the tests; bringing the drive into their states takes as long"
         )
     if alone and (loss := drive.place.loss):
-        lines.append(f"  {loss}, which would be lost: it takes --destroy {drive.place.name}")
+        needed = f"it takes --destroy {drive.place.name}"
+        given = "--destroy permits it" if drive.place.may_be_lost else needed
+        lines.append(f"  {loss}, which would be lost: {given}")
     return "\n".join(lines)
 
 

@@ -75,7 +75,10 @@ def state_note(drive: Subject, option: str, states: Iterable[State]) -> str:
     if not others:
         return ""
     asked = f"{option} {', '.join(others)}"
-    return f"{drive.name}: {asked}: a hard disk has one state, measured as new"
+    disk = "a hard disk"
+    if isinstance(drive, RealDrive):
+        disk = "the system says that it rotates, and a hard disk"
+    return f"{drive.name}: {asked}: {disk} has one state, measured as new"
 
 
 def find(request: str, overrides: models.Overrides = (), wish: Wish | None = None) -> Subject:
@@ -87,7 +90,8 @@ def find(request: str, overrides: models.Overrides = (), wish: Wish | None = Non
         return models.load(request, overrides)
     if overrides:
         key, value = overrides[0]
-        raise RequestError(f"--set {key}={value}: {request} is a real drive, without parameters")
+        said = f"--scale 1/{value}" if key == models.SCALE else f"--set {key}={value}"
+        raise RequestError(f"{said}: {request} is a real drive, without parameters")
     return RealDrive(request, wish or Wish())
 
 

@@ -15,8 +15,8 @@ from drivelab.procedures import steady_writes
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
 from drivelab.progress import TaskProgress
 from drivelab.quantities import MIB, SECTOR_BYTES, derive_seed
-from drivelab.states.steps import TRIM_BYTES
 from drivelab.targets import Target
+from drivelab.targets.trims import TRIM_BYTES
 from drivelab.traits import TestTraits
 from drivelab.workload import TRIM, Job, Recorded, Requests
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.progress import TaskProgress
-from drivelab.quantities import KIB, MIB, NS_PER_S, derive_seed
+from drivelab.quantities import KIB, NS_PER_S, derive_seed
 from drivelab.states.image import ImageCopy
-from drivelab.targets import Target
+from drivelab.targets import Target, trims
 from drivelab.workload import FLUSH, BlockSize, Job, Recorded, Requests
 
 REPEATING, RANDOM = "repeating", "random"
@@ -36,9 +36,6 @@ class Torture:
     write_bytes: int = 4 * KIB
     queue_depth: int = 32
 
-
-TRIM_BYTES = 32 * MIB
-"""Longest range of one TRIM command: 65 536 sectors."""
 
 REST_NS = 60 * NS_PER_S
 """Time that the drive stands idle between its preparation and a test. Source: assumed."""
@@ -97,14 +94,8 @@ def torture(target: Target, seed: int, progress: TaskProgress, share: float, ste
 
 def trim(target: Target, seed: int, progress: TaskProgress, share: float) -> None:
     """Says of all logical blocks that they are free; for a drive without TRIM nothing happens."""
-    job = Job(
-        name="trim",
-        rw="trim",
-        block_sizes=(BlockSize(bytes=min(TRIM_BYTES, target.capacity_bytes)),),
-        span_bytes=target.capacity_bytes,
-        seed=derive_seed(seed, "trim"),
-    )
-    target.run([job], progress, share)
+    for job in trims.of_everything("trim", target.capacity_bytes, derive_seed(seed, "trim")):
+        target.run([job], progress, share * (job.span_bytes or 0) / target.capacity_bytes)
 
 
 def settle(target: Target, progress: TaskProgress) -> None:

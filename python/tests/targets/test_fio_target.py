@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from drivelab import cli
+from drivelab import cli, counters
 from drivelab.errors import RequestError, WorkError
 from drivelab.progress import TaskProgress
 from drivelab.quantities import MIB, NS_PER_MS, NS_PER_S
@@ -299,3 +299,15 @@ def test_a_served_drive_is_measured_like_any_other(export: str) -> None:
         mixed = Requests.of([(WRITE, 0, 8), (FLUSH, 0, 0), (READ, 0, 8)])
         part = target.run_requests(Job(name="m", source=closed), mixed, progress)["jobs"][0]
         assert [part["read"]["ios"], part["write"]["ios"], part["flush"]["count"]] == [1, 1, 1]
+
+
+def test_reads_of_a_file_of_holes_are_said_to_be_of_nothing(target: Lineage) -> None:
+    target.secure_erase()
+    job = Job(name="read", rw="read", io_bytes=MIB)
+    report = target.run([job], TaskProgress("run"))
+    assert counters.unmapped_read_share(counters.spent_in(report)) == 1.0
+    write = Job(name="write", rw="write", io_bytes=MIB)
+    target.run([write], TaskProgress("run"))
+    report = target.run([job], TaskProgress("run"))
+    assert counters.unmapped_read_share(counters.spent_in(report)) is None, "nobody knows"
+    assert all(isinstance(value, int) for value in report["counters_after"].values())

@@ -114,6 +114,8 @@ def test_a_plan_needs_no_consent_and_says_what_would_be_lost(
     assert "as-ssd-write, new: 33.6 MB written" in said
     assert f"the file holds 33.6 MB, which would be lost: it takes --destroy {path}" in said
     assert path.read_bytes() == b"x" * 2**25
+    assert cli.run([*words, "--plan", "--destroy", str(path)]) == 0
+    assert "which would be lost: --destroy permits it" in capsys.readouterr().out
     assert cli.run(words) == 2
     assert path.read_bytes() == b"x" * 2**25
 
@@ -145,3 +147,30 @@ def test_a_drive_on_a_port_of_ata_is_known(tmp_path: Path, folder: str, is_on_at
     (system / "8:1").symlink_to(tmp_path / "devices" / folder)
     assert mounts.is_on_ata("8:1", system) is is_on_ata
     assert not mounts.is_on_ata("8:2", system)
+
+
+def test_a_file_without_a_sector_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "small"
+    path.write_bytes(b"hi")
+    with pytest.raises(RequestError, match="the file has 2 bytes; allowed: 512 or more, with"):
+        find_place(f"fio:{path}", Wish(destroy=(str(path),)))
+
+
+@pytest.mark.parametrize("test", ["endurance", "retention"])
+def test_what_needs_a_model_is_refused_of_a_real_drive(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], test: str
+) -> None:
+    words = ["review", f"fio:{tmp_path}/new", "--size", "64m", "--buffered", "--tests", test]
+    assert cli.run(words) == 2
+    assert "a real drive has none" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_scale_is_refused_in_its_own_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "job.fio"
+    file.write_text("[r]\nrw=read\n")
+    words = ["run", str(file), "--drive", f"fio:{tmp_path}/new", "--size", "64m"]
+    assert cli.run([*words, "--scale", "1/2"]) == 2
+    assert "--scale 1/2: fio:" in capsys.readouterr().err

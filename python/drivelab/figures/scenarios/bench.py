@@ -19,6 +19,7 @@ from drivelab.states import steps
 from drivelab.states.steps import RANDOM, REPEATING
 from drivelab.targets import EngineTarget, Report, Target
 from drivelab.targets.account import AccountedTarget
+from drivelab.targets.trims import TRIM_BYTES
 from drivelab.workload import FLUSH, TRIM, BlockSize, Job, Recorded, Requests, Rw
 
 Found = Mapping[str, float | None]
@@ -186,8 +187,8 @@ def bytes_at_peak(bench: Bench, drive: Target, data: str, most: float = 1.5) -> 
 def trim_range(bench: Bench, drive: Target, first: int, size: int) -> None:
     """TRIM of a range of bytes, in commands as long as they may be."""
     rows = [
-        (TRIM, start // SECTOR_BYTES, min(steps.TRIM_BYTES, first + size - start) // SECTOR_BYTES)
-        for start in range(first, first + size, steps.TRIM_BYTES)
+        (TRIM, start // SECTOR_BYTES, min(TRIM_BYTES, first + size - start) // SECTOR_BYTES)
+        for start in range(first, first + size, TRIM_BYTES)
     ]
     job = Job(name="trim", source=Recorded(pacing="closed"))
     drive.run_requests(job, Requests.of(rows), bench.progress, 0.0)

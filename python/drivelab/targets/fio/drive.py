@@ -60,6 +60,7 @@ class RealDrive:
     def __init__(self, request: str, wish: Wish) -> None:
         self.program = program.find()
         self.place = find_place(request, wish)
+        self.place.may_be_lost = self.place.name in wish.destroy
         self.name = request
         self.title = self.place.title
         self.family = FAMILY

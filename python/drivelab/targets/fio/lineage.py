@@ -51,7 +51,7 @@ class Lineage:
         self._name = name
         self._shared = _Shared()
         self._steps: list[_Step] = []
-        self._counters = dict.fromkeys(drive.counters(), 0.0)
+        self._counters: dict[str, float] = dict.fromkeys(drive.counters(), 0)
         self._now_ns = 0
 
     @property

@@ -8,7 +8,7 @@ import subprocess
 from typing import Any
 
 from drivelab.errors import RequestError, WorkError
-from drivelab.quantities import bytes_text
+from drivelab.quantities import SECTOR_BYTES, bytes_text
 from drivelab.targets.fio.place import Place, Stopped, Wish, check_destroy
 
 SCHEMES = ("nbd://", "nbds://", "nbd+unix://", "nbds+unix://")
@@ -28,11 +28,14 @@ class NbdExport(Place):
             raise RequestError(f"fio:{name}: the server allows no writing")
         loss = f"it is a served drive of {bytes_text(size)}"
         check_destroy(name, wish, loss)
-        wanted = wish.size_bytes or size // 512 * 512
-        if not wanted or wanted > size:
-            raise RequestError(f"fio:{name}: --size {wanted}: the server offers {size} bytes")
-        least = int(self._export.get("block_size_minimum") or 1)
-        super().__init__(name, wanted, max(512, least))
+        sector = max(SECTOR_BYTES, int(self._export.get("block_size_minimum") or 1))
+        wanted = wish.size_bytes or size // sector * sector
+        if not wanted or wanted > size or wanted % sector:
+            raise RequestError(
+                f"fio:{name}: --size {wanted}: the server offers {size} bytes; allowed: multiples "
+                f"of {sector} up to that"
+            )
+        super().__init__(name, wanted, sector)
         self.loss = loss
         self.rotating = bool(self._export.get("is_rotational"))
 

@@ -55,6 +55,8 @@ class Place(ABC):
         """Requests are multiples of it."""
         self.loss: str | None = None
         """What is there now and would be overwritten, in words."""
+        self.may_be_lost = False
+        """Whether its name was given with `--destroy`."""
         self.rotating = False
         """Whether it says of itself that it is a hard disk."""
         self.link_bytes_per_s: int | None = None
@@ -107,6 +109,10 @@ class Place(ABC):
 
         Raises WorkError when `stopped`.
         """
+
+    def is_empty(self) -> bool:
+        """Whether nothing is stored there, so that no read reaches a drive; False: nobody knows."""
+        return False
 
     @abstractmethod
     def flush(self) -> bool:

@@ -33,6 +33,11 @@ class RegularFile(Place):
         wanted = wish.size_bytes
         if wanted is None and not size:
             raise RequestError(f"fio:{name}: how large shall the file be? e.g. --size 1g")
+        if not (wanted or size // SECTOR_BYTES):
+            raise RequestError(
+                f"fio:{name}: the file has {size} bytes; allowed: {SECTOR_BYTES} or more, with "
+                "--size"
+            )
         mounts.check_file_unused(name, self._path)
         super().__init__(name, wanted or size // SECTOR_BYTES * SECTOR_BYTES)
         self.loss = loss
@@ -120,6 +125,10 @@ class RegularFile(Place):
             self._path.unlink(missing_ok=True)
         os.close(self._descriptor)
         self._descriptor = None
+
+    def is_empty(self) -> bool:
+        """Whether it is one hole."""
+        return self._descriptor is not None and os.fstat(self._descriptor).st_blocks == 0
 
     def erase(self, stopped: Stopped) -> bool:
         """Frees all blocks of the file."""

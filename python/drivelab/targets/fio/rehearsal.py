@@ -105,7 +105,9 @@ class Rehearsal:
         self._check_jobs = check_jobs
         self._check_requests = check_requests
         self._link_bytes_per_s = link_bytes_per_s
-        self._counters = {"host_read_bytes": 0.0, "host_write_bytes": 0.0, "host_trim_bytes": 0.0}
+        self._counters: dict[str, float] = dict.fromkeys(
+            ("host_read_bytes", "host_write_bytes", "host_trim_bytes"), 0
+        )
 
     @property
     def written_bytes(self) -> int:

@@ -15,22 +15,23 @@ import numpy as np
 from drivelab.errors import RequestError, WorkError
 from drivelab.iolog import write_iolog
 from drivelab.progress import TaskProgress
-from drivelab.quantities import MIB, NS_PER_MS, NS_PER_S, SECTOR_BYTES
+from drivelab.quantities import NS_PER_MS, NS_PER_S, SECTOR_BYTES
+from drivelab.targets import trims
 from drivelab.targets.fio import measurement
 from drivelab.targets.fio.options import data_options, job_options, log_options, measuring_options
 from drivelab.targets.fio.place import Place
 from drivelab.targets.fio.program import FioProgram, Run
 from drivelab.targets.fio.rehearsal import expected_ns, requests_ns
 from drivelab.targets.target import Report
-from drivelab.workload import FLUSH, READ, TRIM, WRITE, BlockSize, Job, Recorded, Requests
+from drivelab.workload import FLUSH, READ, TRIM, WRITE, Job, Recorded, Requests
 
 QUEUE_DEPTH = 32
 """Commands at once: what SATA drives take."""
 LANES = min(QUEUE_DEPTH, 4 * (os.cpu_count() or 1))
 """Threads that replay recorded arrivals: each spins before a request is due, so that more of them
 than the processors bear would time one another."""
-TRIM_BYTES = 32 * MIB
 _SLEEP_S = 0.2
+_UNMAPPED = "zero_read_bytes"
 
 Sections = Sequence[tuple[Job, Mapping[str, str]]]
 """Jobs with their options, in fio's order."""
@@ -46,10 +47,10 @@ class FioTarget:
         self._progress = progress
         self._start_ns = time.monotonic_ns()
         kinds = ("read", "write", "trim")
-        self._counters = dict.fromkeys(
+        self._counters: dict[str, float] = dict.fromkeys(
             [f"host_{kind}_{what}" for kind in kinds for what in ("bytes", "commands")]
             + ["host_flush_commands"],
-            0.0,
+            0,
         )
 
     @property
@@ -93,7 +94,7 @@ class FioTarget:
         ]
         expected = max(expected_ns(job, self.capacity_bytes, self._place.rotating) for job in jobs)
         with _scratch() as folder:
-            before, start_ns = self.counters(), self.now_ns
+            before, start_ns = self._before(), self.now_ns
             found = self._run(sections, folder, expected, progress, share)
             parts = []
             for index, (job, part, own) in enumerate(zip(jobs, found, given, strict=True)):
@@ -113,7 +114,7 @@ class FioTarget:
         looks for completions only when it submits, so a deeper lane would time its own sleep.
         """
         check_requests(self._place, job, requests)
-        before, start_ns = self.counters(), self.now_ns
+        before, start_ns = self._before(), self.now_ns
         if np.all(requests.op == FLUSH) and self._place.flush():
             return self._report([self._flushed(job, len(requests))], start_ns, before)
         lanes = _lanes(job, requests)
@@ -163,13 +164,12 @@ class FioTarget:
         self._check_stopped()
         if self._place.erase(lambda: self._progress.cancelled):
             return
-        size = min(TRIM_BYTES, self.capacity_bytes)
-        job = Job(name="erase", rw="trim", block_sizes=(BlockSize(bytes=size),))
         # A part of its own: the bar's shares are those of the state.
         part = TaskProgress("erase")
         self._progress.follow(part, 0.0)
         before = self.counters()
-        self.run([job], part)
+        for job in trims.of_everything("erase", self.capacity_bytes):
+            self.run([job], part)
         self._counters = before
 
     def counters(self) -> dict[str, float]:
@@ -195,13 +195,21 @@ class FioTarget:
             raise WorkError(f"fio reported {len(entries)} jobs of {len(sections)}")
         return entries
 
+    def _before(self) -> Report:
+        """Counters at the start of a run: where nothing is stored, of reads of nothing, too."""
+        return self.counters() | ({_UNMAPPED: 0} if self._place.is_empty() else {})
+
     def _report(self, parts: Sequence[dict[str, Any]], start_ns: int, before: Report) -> Report:
         for part in parts:
             for kind in measurement.DIRECTIONS:
                 self._counters[f"host_{kind}_bytes"] += part[kind]["bytes"]
                 self._counters[f"host_{kind}_commands"] += part[kind]["ios"]
             self._counters["host_flush_commands"] += part["flush"]["count"]
-        return measurement.run_report(parts, start_ns, self.now_ns, before, self.counters())
+        after: Report = self.counters()
+        if before.pop(_UNMAPPED, None) is not None and self._place.is_empty():
+            before[_UNMAPPED] = 0
+            after[_UNMAPPED] = sum(part["read"]["bytes"] for part in parts)
+        return measurement.run_report(parts, start_ns, self.now_ns, before, after)
 
     def _flushed(self, job: Job, count: int) -> dict[str, Any]:
         nothing = measurement.no_job(job)
