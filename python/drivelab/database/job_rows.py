@@ -178,7 +178,8 @@ def _job_group(group: Record) -> Row:
 def _flash_traffic(measured: Record) -> Row:
     """Of a run's own object, or of a replay."""
     keys = (
-        *("host_read_bytes", "unmapped_read_share", "host_write_bytes"),
+        *("host_read_bytes", "unmapped_read_share", "read_errors", "refused_commands"),
+        "host_write_bytes",
         *("write_amplification", "erases", "energy_j"),
     )
     found = {key: measured.get(key) for key in keys}

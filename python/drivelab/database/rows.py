@@ -130,7 +130,8 @@ def _review(document: Record) -> dict[str, Iterable[Row]]:
 
 
 def _test(test: Record) -> Iterator[Row]:
-    yield {**test, "test_group": test.get("group")}
+    failed = {key: test["counters"].get(key) for key in ("read_errors", "refused_commands")}
+    yield {**test, **failed, "test_group": test.get("group")}
 
 
 def _measurement(test: Record) -> Iterator[Row]:

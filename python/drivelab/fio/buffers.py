@@ -54,6 +54,9 @@ _ZERO_PATTERN = re.compile(r"(?:0[xX]0+|-?0+)+")
 class Section(Protocol):
     """What is needed of a job's options."""
 
+    ignored: dict[str, str]
+    """Those without effect, each with the reason."""
+
     def has(self, name: str) -> bool:
         """Whether the option is given."""
 

@@ -29,11 +29,6 @@ def _hint_option(options: Mapping[str, str]) -> str:
     return next((name for name in (HINT, *PLACEMENT) if name in options), HINT)
 
 
-def notes(model: Model, jobs: Iterable[Job]) -> list[str]:
-    """The same, as it is told."""
-    return told(without_effect(model, jobs))
-
-
 def told(ignored: Mapping[str, str]) -> list[str]:
     """Options without effect, each with its reason, as they are told."""
     return [f"option {option} has no effect: {reason}" for option, reason in ignored.items()]

@@ -38,6 +38,8 @@ class FioJob:
     steady: steady.SteadyState | None
     reported_together: bool
     """Whether fio reports it with the other jobs of its group (`group_reporting`)."""
+    ignored: dict[str, str]
+    """Its options without effect, each with the reason."""
 
 
 JOBS_MAX = 512
@@ -75,7 +77,6 @@ def read_workload(
     ignored: dict[str, str] = {}
     for section in file.sections:
         reader = _SectionReader(section, capacity_bytes, data)
-        ignored |= reader.ignored
         count = sum(map(len, groups)) + reader.clones
         if count > JOBS_MAX:
             raise RequestError(
@@ -87,6 +88,7 @@ def read_workload(
         for clone in range(reader.clones):
             index = sum(map(len, groups))
             groups[-1].append(reader.fio_job(seed, index, clone, len(groups) - 1))
+        ignored |= reader.ignored
     return Workload(
         tuple(tuple(group) for group in groups), _as_written(file.global_options), ignored
     )
@@ -217,6 +219,7 @@ class _SectionReader:
             logs.wanted(self),
             steady.wanted(self, job.rw),
             self.value("group_reporting", units.flag, False),
+            self.ignored,
         )
 
     def job(self, seed: int) -> Job:
@@ -301,8 +304,14 @@ class _SectionReader:
             return self.wrong(given[-1], f"{SECTOR_BYTES} bytes or more")
         last = self.capacity_bytes - SECTOR_BYTES
         clones = f", times {self.clone} for this clone" if self.clone else ""
-        name = self._given(OFFSETS)[-1]
-        return self.wrong(name, f"up to {last} bytes{clones}, which leaves a sector of the drive")
+        if not (given := self._given(OFFSETS)):
+            return RequestError(
+                f"a drive of {self.capacity_bytes} bytes has no sector; allowed: {SECTOR_BYTES} "
+                "bytes or more"
+            )
+        return self.wrong(
+            given[-1], f"up to {last} bytes{clones}, which leaves a sector of the drive"
+        )
 
     def _given(self, names: Sequence[str]) -> list[str]:
         """Those of these options that the job has."""

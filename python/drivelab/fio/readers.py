@@ -173,6 +173,8 @@ def _placement(reader: Section, text: str) -> dict[str, Any]:
         "dataplacement", lambda t: one_of(t, PLACEMENTS), False
     )
     if not given:
+        if reader.has("fdp_pli"):
+            reader.ignored["fdp_pli"] = "writes have a placement identifier with fdp=1 only"
         return {}
     if reader.has("write_hint"):
         raise ValueError("a placement identifier or a write_hint, not both")

@@ -8,9 +8,11 @@ from drivelab import results
 
 TIMES = ("mean", "stddev", "min", *results.QUOTED_PERCENTILES, "max")
 """What is told of latencies."""
-OF_WHOLE = ("duration_s", "unmapped_read_share", "energy_j")
+FAILED = ("read_errors", "refused_commands")
+"""What didn't come about; null where it always does."""
+OF_WHOLE = ("duration_s", "unmapped_read_share", "energy_j", *FAILED)
 """What the drive did as a whole: the same beside every row of `Result.summary`."""
-OF_DRIVE = ("duration_s", "write_amplification", "unmapped_read_share", "energy_j")
+OF_DRIVE = ("duration_s", "write_amplification", "unmapped_read_share", "energy_j", *FAILED)
 """The same of a run of one direction, whose write amplification is the drive's."""
 SUMMARY: dict[str, pl.DataType | type[pl.DataType]] = {
     "job": pl.String,

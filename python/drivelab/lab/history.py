@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from drivelab import states
@@ -13,6 +13,7 @@ from drivelab.lab import checks
 from drivelab.states import STATES, State
 
 if TYPE_CHECKING:
+    from drivelab.lab.job import Job
     from drivelab.lab.steady import Steady
     from drivelab.model import Model
     from drivelab.targets import Target
@@ -50,6 +51,26 @@ def only_state(history: Sequence[Mapping[str, Any]]) -> str | None:
 def state_label(history: Sequence[Step]) -> str:
     """The state of a drive to which this was done: new, the one it was brought into, or run."""
     return only_state(history) or ("run" if history else "new")
+
+
+def drawn_before(history: Sequence[Step], jobs: Sequence[Job]) -> list[str]:
+    """A note for every job whose random numbers an earlier one on the drive had: what is drawn
+    follows from the drive's seed, `name`, `randseed` and the place among the jobs of a run."""
+
+    def draws(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, int]]:
+        for at, record in enumerate(records):
+            options = record["options"]
+            if any(options.get(key, "").startswith("rand") for key in ("rw", "readwrite")):
+                yield record["name"], str(options.get("randseed", 0)), at
+
+    earlier = {drawn for step in history for drawn in draws(step.get("jobs", ()))}
+    return [
+        f'job "{name}": its random numbers are those of an earlier job of this name on the drive, '
+        "so over the same span it goes to the same addresses in the same order; a name or randseed "
+        "of its own gives it others"
+        for name, seed, at in draws([job.record() for job in jobs])
+        if (name, seed, at) in earlier
+    ]
 
 
 def state_named(name: str) -> State:

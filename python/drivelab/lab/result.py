@@ -25,6 +25,7 @@ from drivelab.lab.columns import (
     TAILS,
     TIMES,
 )
+from drivelab.lab.history import drawn_before
 from drivelab.lab.job import Job
 from drivelab.lab.request_file import read_table, stamp
 from drivelab.lab.trace import Trace
@@ -151,6 +152,9 @@ class Result:
         model = self._before.model if self._before is not None else None
         found = list(model.notes) if model is not None else []
         found += [note for job in self._jobs if isinstance(job, Trace) for note in job.notes]
+        jobs = [job for job in self._jobs if isinstance(job, Job)]
+        if self._before is not None:
+            found += drawn_before(self._before.history, jobs)
         if (count := self._report.get("rounds", {}).get("count", 1)) > 1:
             found.append(f"numbers are of the last of {count} rounds; see rounds")
         steady = self.steady
@@ -158,9 +162,9 @@ class Result:
             found.append(f"{steady['metric']} was not steady after {steady['rounds']} rounds")
         found += self._timeline.notes if self._timeline is not None else []
         if model is not None:
-            own = [job for job in self._jobs if isinstance(job, Job)]
-            size = model.user_capacity_bytes
-            found += effects.notes(model, (job.on_drive(size, 0, 0).job for job in own))
+            own = [job.on_drive(model.user_capacity_bytes, 0, 0) for job in jobs]
+            ignored = {key: reason for job in own for key, reason in job.ignored.items()}
+            found += effects.told(ignored | effects.without_effect(model, [one.job for one in own]))
         return found + counters.notes(counters.spent_in(self._report))
 
     @property

@@ -76,6 +76,19 @@ def test_a_hint_that_counts_as_none_is_told_by_the_option_that_gave_it(
     assert "counts as none: samsung-pm9a3-960gb has streams for hints below 2" in reason
 
 
+def test_a_placement_identifier_without_its_switch_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "[w]\nrw=randwrite\nbs=4k\nio_size=64k\nfdp_pli=3\n"
+    words = words_of(tmp_path / "job.fio", text, "samsung-pm9a3-960gb", "ftl.placement=hint")
+    reason = "writes have a placement identifier with fdp=1 only"
+    assert own_of(words, capsys)["ignored_options"] == {"fdp_pli": reason}
+    job = dl.Job(rw="randwrite", io_size="64k", fdp_pli=3, gtod_reduce=1)
+    notes = dl.Drive("samsung-pm9a3-960gb", scale="1/64").run(job).notes
+    assert f"option fdp_pli has no effect: {reason}" in notes
+    assert "option gtod_reduce has no effect: measuring costs no time in a model" in notes
+
+
 def test_a_script_is_told_too() -> None:
     drive = dl.Drive("ocz-vertex-120gb", scale="1/64")
     [note] = [note for note in drive.run(dl.Job(rw="trim", io_size="1m")).notes if "rw" in note]

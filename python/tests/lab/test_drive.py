@@ -355,3 +355,30 @@ def test_whatever_is_called_in_a_script_refuses_unknown_keywords() -> None:
     for call in (*made, *done, *own):
         with pytest.raises(dl.RequestError, match="seeed"):
             call(seeed=1)
+
+
+def test_who_draws_the_places_of_an_earlier_job_is_told() -> None:
+    drive = dl.Drive("intel-x25-m-g2-80gb", scale="1/64")
+    writes = dl.Job(rw="randwrite", bs="4k", io_size="4m")
+    after = drive.run(writes, keep=True, progress=False).drive
+    said = 'job "job": its random numbers are those of an earlier job'
+    for job, expected in (
+        (dl.Job(rw="randread", bs="4k", io_size="1m"), True),
+        (dl.Job(rw="randread", bs="4k", io_size="1m", name="reads"), False),
+        (dl.Job(rw="randread", bs="4k", io_size="1m", randseed=2), False),
+        (dl.Job(rw="read", bs="4k", io_size="1m"), False),
+    ):
+        notes = after.run(job, progress=False).notes
+        assert any(note.startswith(said) for note in notes) is expected
+    same = after.run(dl.Job(rw="randread", bs="4k", io_size="4m"), progress=False)
+    assert same.totals["unmapped_read_share"] == 0.0, "it reads what was written"
+
+
+def test_reads_that_failed_stand_beside_their_rates() -> None:
+    settings = {"flash.bit_errors": True, "flash.initial_cycles": 12_000}
+    worn = dl.Drive("samsung-980-pro-1tb", settings, scale="1/64").prepare("filled")
+    result = worn.run(dl.Job(rw="randread", bs="4k", io_size="1m"), progress=False)
+    assert result.totals["read_errors"] > 0
+    job = dl.Job(rw="randread", bs="4k", io_size="1m")
+    study = dl.sweep(worn, {"job.iodepth": [1]}, job=job, progress=False)
+    assert study.frame()["read_errors"].to_list() == [result.totals["read_errors"]]
