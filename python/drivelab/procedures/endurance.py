@@ -11,7 +11,9 @@ rated cycles over write amplification. Erases that fill a block with one bit a c
 the drive and not by the formula.
 
 Until every block was erased once the drive lives on what was free. That is nothing of thousands of
-erases and much of eight, so bytes are reckoned from the erases, by the rate of what comes after it.
+erases and much of eight, so bytes up to then are reckoned from the erases, by the rate of all that
+comes after it. From then on they are what the host wrote: blocks that are retired leave less spare
+area, so an erase makes room for ever less.
 
 A round is counted at its end, so the first loss is known as an interval: nothing was lost until
 the end of the round before, and something at the end of its own. Flash that has erases behind it
@@ -20,8 +22,11 @@ stands as many less.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from drivelab.counters import erase_count, spent, write_amplification
 from drivelab.data_patterns import parse_data_pattern
@@ -80,6 +85,7 @@ class Endurance(Procedure):
 
     def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
         """Wears out a drive of its own; the given one stays as it is."""
+        small_version.check_model(target)
         try:
             cells = cells_of(target)
             cycles = target.parameter(cells + ENDURANCE)
@@ -92,25 +98,30 @@ class Endurance(Procedure):
             return unmeasured(error, _values(_Found(), target.capacity_bytes))
         steady_writes.fill(small, small.capacity_bytes, seed, progress, 0.05)
         filled = small.counters()
-        rows, used = self._rounds(small, erases, seed, progress)
+        rows, warm, used = self._rounds(small, erases, seed, progress)
         progress.add(max(0.0, 0.95 - progress.fraction))
         amplification = write_amplification(used)
         before = target.parameter(cells + INITIAL) or 0
         left_bytes = _flash_bytes(target) * max(0, (cycles or 1) - before)
         forecast = left_bytes / amplification / TB if amplification else None
-        rated = erase_tb = None
-        if used["erase_count_mean"]:
-            host_share = used["host_write_bytes"] / (small.parameter(RAW) or 1)
-            host_share /= used["erase_count_mean"]
-            rated = left_bytes * host_share / TB
-            erase_tb = _flash_bytes(target) * factor * host_share / TB
         behind = small.parameter(cells + INITIAL) or 0
-        for row in rows:
-            count = row.pop("erase_count_mean")
-            row["tbw"] = None if erase_tb is None else erase_tb * count
-            row["rated_percent"] = 100 * (behind + count) / erases
+        written = None
+        if used["erase_count_mean"]:
+            each = factor * _flash_bytes(target) / (small.parameter(RAW) or 1) / TB
+            erase_tb = each * used["host_write_bytes"] / used["erase_count_mean"]
+            written = _Written(each, erase_tb, warm)
+        counts = [found["erase_count_mean"] for found in (filled, *rows)]
+        ends = [written.at(found) for found in (filled, *rows)] if written else None
+        for at, row in enumerate(rows, 1):
+            row["tbw"] = ends[at] if ends else None
+            row["rated_percent"] = 100 * (behind + row.pop("erase_count_mean")) / erases
+            del row["host_write_bytes"]
+        rated = None
+        if written and ends:
+            # Of erases that were made before there may be a part of one here.
+            rated = written.by(erases * max(0.0, 1 - before / (cycles or 1)), counts, ends)
         ended = small.counters()
-        no_loss, lost = _first_loss(filled, rows, erase_tb)
+        no_loss, lost = _first_loss(filled, rows, ends)
         read_only = rows[-1]["tbw"] if ended["read_only"] else None
         found = _Found(amplification, forecast, rated, no_loss, lost, read_only)
         values = _values(found, target.capacity_bytes)
@@ -126,8 +137,8 @@ class Endurance(Procedure):
 
     def _rounds(
         self, small: Target, erases: int, seed: int, progress: TaskProgress
-    ) -> tuple[list[dict[str, Any]], dict[str, float]]:
-        """The rounds, and what the drive counted from the end of its warm-up on."""
+    ) -> tuple[list[dict[str, Any]], dict[str, float], dict[str, float]]:
+        """The rounds, the counters at the end of the warm-up, and what was counted behind it."""
         size = int(small.capacity_bytes * ROUND_SHARE)
         first = small.counters()
         warm = before = first
@@ -150,6 +161,7 @@ class Endurance(Procedure):
             rows.append(
                 {
                     "erase_count_mean": after["erase_count_mean"],
+                    "host_write_bytes": after["host_write_bytes"],
                     "write_amplification": write_amplification(used),
                     "read_retries": used["read_retries"],
                     "lost_codewords": used["uncorrectable_codewords"],
@@ -165,7 +177,7 @@ class Endurance(Procedure):
                 warm = after
         used = spent(warm, before)
         used["erase_count_mean"] = before["erase_count_mean"] - warm["erase_count_mean"]
-        return rows, used
+        return rows, warm, used
 
     @property
     def time_text(self) -> str:
@@ -224,13 +236,35 @@ def _flash_bytes(target: Target) -> float:
     return original.raw_bytes * target.capacity_bytes / original.user_bytes
 
 
+@dataclass(frozen=True)
+class _Written:
+    """TB that the whole drive would have been written, by what its small version counted."""
+
+    each: float
+    """For a byte that the host wrote."""
+    erase_tb: float
+    """For a mean erase of a block, behind the warm-up."""
+    warm: Mapping[str, float]
+    """Counters at the end of the warm-up."""
+
+    def at(self, counters: Mapping[str, float]) -> float:
+        """By the erases up to the end of the warm-up, by the host's bytes behind it."""
+        until = min(counters["erase_count_mean"], self.warm["erase_count_mean"])
+        behind = max(0.0, counters["host_write_bytes"] - self.warm["host_write_bytes"])
+        return self.erase_tb * until + self.each * behind
+
+    def by(self, count: float, counts: Sequence[float], ends: Sequence[float]) -> float:
+        """By a mean number of erases, which the rounds may not have come to."""
+        beyond = max(0.0, count - counts[-1])
+        return float(np.interp(count, [0.0, *counts], [0.0, *ends])) + self.erase_tb * beyond
+
+
 def _first_loss(
-    filled: dict[str, float], rows: list[dict[str, Any]], erase_tb: float | None
+    filled: dict[str, float], rows: list[dict[str, Any]], ends: Sequence[float] | None
 ) -> tuple[float | None, float | None]:
     """TB written up to which nothing was lost, and after which something was; None: unknown."""
-    if erase_tb is None:
+    if ends is None:
         return None, None
-    ends = [erase_tb * filled["erase_count_mean"], *(row["tbw"] for row in rows)]
     counts = [filled["uncorrectable_codewords"], *(row["lost_codewords"] for row in rows)]
     lossy = next((at for at, count in enumerate(counts) if count), None)
     if lossy is None:
@@ -282,7 +316,7 @@ def _notes(
     part = "the drive itself" if divisor == 1 else f"1/{divisor} of the drive"
     found = [
         f"simulated: {part}, whose blocks stand {erases} erases, each for "
-        f"{factor:.4g} of the drive; bytes written are extrapolated from the erases",
+        f"{factor:.4g} of the drive; bytes written are as many times those of the rounds",
         "data are read minutes after they were written: what a shelf adds is in `retention`",
         *small_version.notes(target, SMALL),
     ]

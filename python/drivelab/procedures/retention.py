@@ -56,6 +56,7 @@ class Retention(Procedure):
 
     def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
         """Makes a drive for each wear, and a copy of it for each age; the given one stays."""
+        small_version.check_model(target)
         wears, days = (QUICK_WEARS, QUICK_DAYS) if quick else (WEARS, DAYS)
         try:
             cells = cells_of(target)
@@ -64,6 +65,7 @@ class Retention(Procedure):
         cycles = target.parameter(cells + ENDURANCE)
         rows: list[dict[str, Any]] = []
         notes: tuple[str, ...] = ()
+        size = target.capacity_bytes
         for wear in wears:
             erases = round((cycles or 0) * wear / 100)
             overrides = [*wrong_bits(target), (cells + INITIAL, str(erases))]
@@ -71,7 +73,7 @@ class Retention(Procedure):
                 drive = small_version.variant(target, overrides, SMALL_BYTES)
             except RequestError as error:
                 return unmeasured(error, _values(()))
-            part = 1 / len(wears)
+            size, part = drive.capacity_bytes, 1 / len(wears)
             steady_writes.fill(drive, drive.capacity_bytes, seed, progress, 0.3 * part)
             drive.idle(REST_S * NS_PER_S)
             for age in days:
@@ -82,7 +84,7 @@ class Retention(Procedure):
                 rows.append({"wear_percent": wear, "days": age} | row)
             notes = small_version.notes(drive, "what is lost is counted on it, not extrapolated")
         return Measured(
-            target.capacity_bytes,
+            size,
             values=_values(rows),
             tables=(Table("shelf", "Reads by wear and time on a shelf", _COLUMNS, tuple(rows)),),
             charts=(

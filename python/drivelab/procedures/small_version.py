@@ -19,6 +19,12 @@ def notes(target: Target, words: str) -> tuple[str, ...]:
     return (f"a small version, 1/{divisor} of the drive: {words}",) if divisor > 1 else ()
 
 
+def check_model(target: Target) -> None:
+    """Raises RequestError for a drive of which there is no model to make others of."""
+    if target.original is None:
+        target.variant(())
+
+
 def variant(target: Target, overrides: Sequence[tuple[str, str]], most_bytes: int) -> Target:
     """A new drive of the same model with other parameters, and as much smaller by a power of two as
     it takes to have `most_bytes`, or as can be.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -96,6 +97,10 @@ def test_the_forecast_is_what_the_drive_counts_and_losses_begin_where_the_tail_d
     assert sum(without) < 6, "so much should have been lost before"
     retries = [row["read_retries"] for row in rows]
     assert retries[0] == 0 < retries[-1]
+    # Every round writes as much, whatever it erases for that; up to the warm-up erases count.
+    steps = [b["tbw"] - a["tbw"] for a, b in pairwise(rows) if a["rated_percent"] > 200 / ERASES]
+    assert steps == pytest.approx([steps[0]] * len(steps), rel=1e-6)
+    assert steps[0] == pytest.approx(capacity_bytes / 2 * cycles / ERASES / 1e12, rel=1e-4)
 
 
 def test_more_correction_lasts_longer() -> None:

@@ -79,6 +79,16 @@ def test_without_retries_a_year_costs_sectors() -> None:
     assert values["year_retries"] == 0
 
 
+def test_the_span_is_that_of_the_drive_on_the_shelf() -> None:
+    large = model.load("samsung-980-pro-1tb", (("scale_divisor", "64"),))
+    found = TEST.measure(EngineTarget(large, 1), 1, True, TaskProgress(TEST.id))
+    assert found.span_bytes is not None
+    assert found.span_bytes < large.user_capacity_bytes
+    [note] = [note for note in found.notes if note.startswith("a small version, 1/")]
+    divisor = int(note.split("1/")[1].split()[0])
+    assert found.span_bytes == pytest.approx(large.user_capacity_bytes * 64 / divisor, rel=0.1)
+
+
 def test_a_drive_of_another_family_has_no_values() -> None:
     rows, values = measured(model.load("jmicron-jmf602b-64gb", (("scale_divisor", "16"),)))
     assert rows == []
