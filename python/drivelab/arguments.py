@@ -204,8 +204,17 @@ def plugin_words(files: Sequence[Path] | None) -> list[str]:
 
 
 def set_words(settings: Sequence[str]) -> list[str]:
-    """What `settings` gives as words of a command line."""
-    return [word for text in settings for word in ("--set", text)]
+    """What `settings` gives as words of a command line, a scale as people say it."""
+    scale = "scale_divisor="
+    return [
+        word
+        for text in settings
+        for word in (
+            ("--scale", f"1/{text.removeprefix(scale)}")
+            if text.startswith(scale)
+            else ("--set", text)
+        )
+    ]
 
 
 def worker_count(wanted: int | None) -> int:

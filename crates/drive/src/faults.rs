@@ -195,7 +195,7 @@ impl Parts {
         );
     }
 
-    /// Sums; of what is true or false whether it is of one of them, of times the largest, and of spare blocks those of the
+    /// Sums; of what is true or false whether it is of one of them, of reasons the first, of times the largest, and of spare blocks those of the
     /// drive that has the least of its own left: the array ends with it. What one of them doesn't know nobody knows of
     /// all. `None`: there is no flash.
     fn joined(&self) -> Option<Map<String, Value>> {
@@ -205,6 +205,8 @@ impl Parts {
             let known = all.entry(key.clone()).or_insert(Value::Null);
             *known = match (&*known, value) {
                 (Value::Bool(one), Value::Bool(other)) => (*one || *other).into(),
+                (one @ Value::String(_), _) => one.clone(),
+                (_, other @ Value::String(_)) => other.clone(),
                 (one, other) => match (one.as_u64(), other.as_u64()) {
                     (Some(one), Some(other)) if key == "power_on_ns" => one.max(other).into(),
                     (Some(one), Some(other)) => one.saturating_add(other).into(),
@@ -259,6 +261,7 @@ fn health<M: Scheduled>(drive: &SolidStateDrive<M>) -> Map<String, Value> {
         "spare_blocks": bad.map(BadBlocks::spare_blocks).or(new),
         "spare_blocks_new": new,
         "read_only": drive.is_read_only(),
+        "read_only_reason": drive.read_only_reason(),
         "program_bytes_log": log_bytes,
         "flash_write_bytes": flash_bytes,
         "power_on_ns": drive.now_ns(),

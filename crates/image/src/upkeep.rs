@@ -104,6 +104,14 @@ pub fn smart(path: &Path) -> Result<Value, ImageError> {
         Drive::new(image.model()?, image.manifest().seed).map_err(|error| refuse(error.to_string()))?;
     let mut state = image.state().clone();
     state.counters.extend(levels_of_flash(&image.media()));
+    // After a power cut the flash alone knows which blocks have failed; of an array the rest is as last saved, since
+    // nobody has told which member has the least to spare.
+    let known = |key: &str| state.counters.get(key).and_then(Value::as_u64);
+    if let (Some(new), Some(retired), 1) =
+        (known("spare_blocks_new"), known("retired_blocks"), image.manifest().media.len())
+    {
+        state.counters.insert("spare_blocks".to_owned(), new.saturating_sub(retired).into());
+    }
     Ok(facts(&image, &drive, &state))
 }
 

@@ -255,7 +255,8 @@ fn failed_blocks_stay_retired_and_the_data_stays() {
         let facts = drive.facts();
         assert_eq!((&facts["program_failures"], &facts["retired_blocks"]), (&json!(1), &json!(1)));
         if cut {
-            drive.cut();
+            drop(drive);
+            assert_eq!(smart(&path).unwrap()["spare_blocks"], facts["spare_blocks"]);
         } else {
             drive.power_off(&mut NoCommands).unwrap();
         }

@@ -30,6 +30,12 @@ FAULTS = (
     *("torn_writes", "lost_writes", "misdirected_writes"),
 )
 """What else has gone wrong, by plan or by wear: the engine's counters under their own names."""
+READ_ONLY = {
+    "spare blocks used up": "its spare blocks are used up, the end of its life",
+    "no room on a die": "a die has lost more blocks than it can do without, the end of its life",
+    "fault": "the fault read-only is in effect",
+}
+"""Why a drive takes nothing new, in the engine's words and in people's."""
 KEPT, ONLINE = 0x32, 0x33
 """Flags of attributes, as smartctl has them: old age, and a warning of failure to come."""
 
@@ -132,6 +138,7 @@ def own(facts: Facts) -> dict[str, Any]:
         "clean": facts.get("clean"),
         "counters_current": facts.get("counters_current"),
         "read_only": facts.get("read_only"),
+        "read_only_reason": facts.get("read_only_reason"),
         "power_on_s": _seconds(facts, exact=True),
         "unsafe_shutdowns": facts.get("unsafe_shutdowns"),
         "host_read_bytes": facts.get("host_read_bytes"),
@@ -219,9 +226,10 @@ def lines(facts: Facts) -> Iterator[tuple[str, str]]:
     yield "capacity", _bytes(facts.get("user_capacity_bytes"))
     yield "health", "passed" if passed(facts) else "FAILED"
     if told["read_only"]:
-        yield "", "read-only: it has come to the end of its life"
+        reason = READ_ONLY.get(str(told["read_only_reason"]), "it takes nothing new")
+        yield "", f"read-only: {reason}"
     yield "condition", _condition(told)
-    yield "power-on time", f"{told['power_on_s']:.0f} s (the drive's own)"
+    yield "power-on time", f"{_time(told['power_on_s'])} s (the drive's own)"
     cycles = facts.get("power_cycles")
     yield "power cycles", f"{number(cycles, 20)}, {number(told['unsafe_shutdowns'], 20)} unsafe"
     yield "host wrote", _bytes(told["host_write_bytes"])
@@ -261,8 +269,8 @@ def _condition(told: Mapping[str, Any]) -> str:
     if told["clean"]:
         return "at rest"
     return (
-        "power was cut; it recovers when it is served next; traffic as last saved, which happens "
-        "every 10 s of its time"
+        "power was cut; it recovers when it is served next; traffic, failures and whether it "
+        "takes writes as last saved, which happens every 10 s of its time"
     )
 
 
@@ -270,6 +278,11 @@ def _seconds(facts: Facts, *, exact: bool = False) -> Any:
     """Power-on time in s: whole ones, or to the nanosecond."""
     nanoseconds = facts.get("power_on_ns") or 0
     return nanoseconds / NS_PER_S if exact else nanoseconds // NS_PER_S
+
+
+def _time(seconds: float) -> str:
+    """Whole ones, and digits that tell little time from none."""
+    return f"{seconds:.0f}" if seconds >= 100 else f"{seconds:.3g}"
 
 
 def _bytes(count: int | None) -> str:

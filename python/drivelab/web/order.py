@@ -116,7 +116,7 @@ def command_line(order: Order) -> str:
     words = ["drivelab review", *order.models]
     for text in order.settings:
         words += ["--set", text]
-    words += ["--set", f"scale_divisor={order.scale}"] if order.scale > 1 else []
+    words += ["--scale", f"1/{order.scale}"] if order.scale > 1 else []
     for option, names in (("--tests", order.tests), ("--states", order.states)):
         words += [option, ",".join(map(procedures.group_name, names))] if names else []
     return " ".join([*words, *(["--quick"] if order.quick else []), "--seed", str(order.seed)])

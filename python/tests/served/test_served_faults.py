@@ -265,7 +265,7 @@ def test_a_worn_out_drive_only_reads_and_says_so(
     drive.stop()
     drive.check()
     assert cli.run(["smart", str(drive.image)]) == 0
-    assert "read-only: it has come to the end of its life" in capsys.readouterr().out
+    assert "read-only: its spare blocks are used up, the end of its life" in capsys.readouterr().out
     assert cli.run(["trim", str(drive.image), "--all"]) == 1
     assert "the drive is read-only" in capsys.readouterr().err
 

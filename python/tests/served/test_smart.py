@@ -77,3 +77,14 @@ def test_people_read_amounts_with_units() -> None:
     assert told["spare blocks"] == "38 of 40 (95 %)"
     assert told["condition"] == "at rest"
     assert dict(smart.lines(FACTS | {"clean": False}))["condition"].startswith("power was cut")
+
+
+def test_why_a_drive_takes_nothing_new_is_said() -> None:
+    for reason, words in smart.READ_ONLY.items():
+        told = dict(smart.lines(FACTS | {"read_only": True, "read_only_reason": reason}))
+        assert told[""] == f"read-only: {words}"
+    assert dict(smart.lines(FACTS | {"read_only": True}))[""] == "read-only: it takes nothing new"
+
+
+def test_little_time_is_not_none() -> None:
+    assert "0.00028 s" in dict(smart.lines(FACTS | {"power_on_ns": 280_000}))["power-on time"]

@@ -254,6 +254,18 @@ impl<M: Scheduled> SolidStateDrive<M> {
         self.faults.as_ref().is_some_and(|faults| faults.is_read_only)
     }
 
+    /// Why nothing new is written any more; `None` while it is.
+    #[must_use]
+    pub fn read_only_reason(&self) -> Option<&'static str> {
+        let faults = self.faults.as_ref().filter(|faults| faults.is_read_only)?;
+        let is_worn_out = self.mapping.bad_blocks().is_some_and(BadBlocks::is_worn_out);
+        Some(match (is_worn_out, faults.frozen.contains(&true)) {
+            (true, _) => "spare blocks used up",
+            (false, true) => "no room on a die",
+            (false, false) => "fault",
+        })
+    }
+
     /// Sectors that reads could not give back since this was last asked, of commands whose completion says so.
     pub fn take_unreadable(&mut self) -> Vec<Unreadable> {
         self.faults.as_mut().map_or_else(Vec::new, |faults| std::mem::take(&mut faults.unreadable))
