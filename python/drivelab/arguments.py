@@ -205,7 +205,9 @@ def plugin_words(files: Sequence[Path] | None) -> list[str]:
 
 def set_words(settings: Sequence[str]) -> list[str]:
     """What `settings` gives as words of a command line, a scale as people say it."""
-    scale = "scale_divisor="
+    from drivelab import model as models
+
+    scale = f"{models.SCALE}="
     return [
         word
         for text in settings
@@ -236,7 +238,7 @@ def settings(sets: Sequence[str] | None, scale: str | None) -> list[str]:
     stated = dict(models.split_overrides(sets or ())).get(models.SCALE)
     if stated is not None:
         raise RequestError(f"--scale {scale} and --set {models.SCALE}={stated}: give one of them")
-    return [*(sets or ()), f"scale_divisor={models.scale_divisor(scale)}"]
+    return [*(sets or ()), f"{models.SCALE}={models.scale_divisor(scale)}"]
 
 
 def split_names(option: str, texts: Sequence[str] | None) -> list[str]:

@@ -82,15 +82,20 @@ def write_amplification_of(reports: Iterable[Mapping[str, Any]]) -> float | None
     return write_amplification(total) if total else None
 
 
+UNMAPPED = "zero_read_bytes"
+"""The counter of bytes read to which nothing was written; real drives have it of nothing but a file
+that is one hole."""
+
+
 def unmapped_read_share(used: Mapping[str, Any]) -> float | None:
     """Part of the bytes read to which nothing was written, or that were trimmed: the map alone
     answers for them, and no flash is touched but for lines of a map that isn't in memory. None if
     nothing was read, or the drive doesn't say.
     """
     read = used.get("host_read_bytes")
-    if not read or "zero_read_bytes" not in used:
+    if not read or UNMAPPED not in used:
         return None
-    return min(1.0, float(used["zero_read_bytes"] / read))
+    return min(1.0, float(used[UNMAPPED] / read))
 
 
 def map_read_bytes(used: Mapping[str, Any]) -> int | None:

@@ -77,7 +77,7 @@ def state_note(drive: Subject, option: str, states: Iterable[State]) -> str:
     asked = f"{option} {', '.join(others)}"
     disk = "a hard disk"
     if isinstance(drive, RealDrive):
-        disk = "the system says that it rotates, and a hard disk"
+        disk = f"{drive.place.told_by} says that it rotates, and a hard disk"
     return f"{drive.name}: {asked}: {disk} has one state, measured as new"
 
 

@@ -195,9 +195,9 @@ impl Parts {
         );
     }
 
-    /// Sums; of what is true or false whether it is of one of them, of reasons the first, of times the largest, and of spare blocks those of the
-    /// drive that has the least of its own left: the array ends with it. What one of them doesn't know nobody knows of
-    /// all. `None`: there is no flash.
+    /// Sums; of what is true or false whether it is of one of them, of reasons the first, of times the largest, and of
+    /// spare blocks those of the drive that has the least of its own left: the array ends with it. What one of them
+    /// doesn't know nobody knows of all. `None`: there is no flash.
     fn joined(&self) -> Option<Map<String, Value>> {
         let (first, others) = self.healths.split_first()?;
         let mut all = first.clone();
@@ -272,4 +272,23 @@ fn health<M: Scheduled>(drive: &SolidStateDrive<M>) -> Map<String, Value> {
         _ => None,
     });
     parts.flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_array_takes_nothing_new_for_the_reason_of_the_member_that_does_not() {
+        let whole =
+            json!({ "read_only": false, "read_only_reason": null, "spare_blocks": 9, "spare_blocks_new": 9 });
+        let worn = json!({
+            "read_only": true, "read_only_reason": "no room on a die", "spare_blocks": 2, "spare_blocks_new": 9
+        });
+        for healths in [[&whole, &worn], [&worn, &whole]] {
+            let healths = healths.map(|health| health.as_object().cloned().unwrap()).to_vec();
+            let joined = Parts { healths, erase_counts: Vec::new() }.joined().unwrap();
+            assert_eq!(Value::from(joined), worn);
+        }
+    }
 }

@@ -223,7 +223,7 @@ impl<B: AsRef<[u8]> + AsMut<[u8]>, R: Room> Store<B, R> {
         (programs, erases)
     }
 
-    /// Every block is erased, and every byte of every cell is gone.
+    /// Every block that holds anything is erased, and every byte of every cell is gone.
     pub(crate) fn secure_erase(&mut self) -> Result<(), StoreError> {
         self.begun.clear();
         self.room.make_for_medium(self.medium.touched_by_secure_erase())?;

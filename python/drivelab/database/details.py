@@ -18,7 +18,7 @@ JOB_GROUPS = table(
     duration_s DOUBLE? measured time
     host_read_bytes UBIGINT? that the host read
     unmapped_read_share DOUBLE? part of them that was never written, or trimmed
-    read_errors UBIGINT? reads whose data couldn't be corrected, null where none can fail
+    read_errors UBIGINT? reads that failed; null where none can, and of real drives
     refused_commands UBIGINT? writes, trims and flushes that weren't done, null likewise
     host_write_bytes UBIGINT? that the host wrote
     write_amplification DOUBLE? bytes programmed over bytes that the host wrote

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from drivelab import results
+from drivelab import counters, results
 from drivelab.fio.jobs import FioJob, Workload
 from drivelab.quantities import KIB, NS_PER_MS, NS_PER_S, NS_PER_US
 
@@ -137,11 +137,14 @@ def _own_of_jobs(report: Mapping[str, Any], traffic: Mapping[str, Any]) -> list[
 
 def _flash(reports: Sequence[Mapping[str, Any]]) -> Record:
     """What the flash did over the measured parts of all groups."""
+    each = [results.spent(one["counters_before"], one["counters_after"]) for one in reports]
     used: dict[str, float] = {}
-    for report in reports:
-        spent = results.spent(report["counters_before"], report["counters_after"])
+    for spent in each:
         for key, value in spent.items():
             used[key] = used.get(key, 0) + value
+    if any(spent["host_read_bytes"] and counters.UNMAPPED not in spent for spent in each):
+        # A file that wasn't one hole all the time.
+        used.pop(counters.UNMAPPED, None)
     return {
         "host_read_bytes": used["host_read_bytes"],
         "unmapped_read_share": results.unmapped_read_share(used),

@@ -66,8 +66,8 @@ def drawn_before(history: Sequence[Step], jobs: Sequence[Job]) -> list[str]:
     earlier = {drawn for step in history for drawn in draws(step.get("jobs", ()))}
     return [
         f'job "{name}": its random numbers are those of an earlier job of this name on the drive, '
-        "so over the same span it goes to the same addresses in the same order; a name or randseed "
-        "of its own gives it others"
+        "so with the same span and block size it goes to the same addresses in the same order; a "
+        "name or randseed of its own gives it others"
         for name, seed, at in draws([job.record() for job in jobs])
         if (name, seed, at) in earlier
     ]

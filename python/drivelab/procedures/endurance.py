@@ -107,11 +107,11 @@ class Endurance(Procedure):
         behind = small.parameter(cells + INITIAL) or 0
         written = None
         if used["erase_count_mean"]:
-            each = factor * _flash_bytes(target) / (small.parameter(RAW) or 1) / TB
-            erase_tb = each * used["host_write_bytes"] / used["erase_count_mean"]
-            written = _Written(each, erase_tb, warm)
+            byte_tb = factor * _flash_bytes(target) / (small.parameter(RAW) or 1) / TB
+            erase_tb = byte_tb * used["host_write_bytes"] / used["erase_count_mean"]
+            written = _Written(byte_tb, erase_tb, warm)
         counts = [found["erase_count_mean"] for found in (filled, *rows)]
-        ends = [written.at(found) for found in (filled, *rows)] if written else None
+        ends = [written.tb_at(found) for found in (filled, *rows)] if written else None
         for at, row in enumerate(rows, 1):
             row["tbw"] = ends[at] if ends else None
             row["rated_percent"] = 100 * (behind + row.pop("erase_count_mean")) / erases
@@ -119,7 +119,8 @@ class Endurance(Procedure):
         rated = None
         if written and ends:
             # Of erases that were made before there may be a part of one here.
-            rated = written.by(erases * max(0.0, 1 - before / (cycles or 1)), counts, ends)
+            left = erases * max(0.0, 1 - before / (cycles or 1))
+            rated = written.tb_at_erases(left, counts, ends)
         ended = small.counters()
         no_loss, lost = _first_loss(filled, rows, ends)
         read_only = rows[-1]["tbw"] if ended["read_only"] else None
@@ -240,20 +241,20 @@ def _flash_bytes(target: Target) -> float:
 class _Written:
     """TB that the whole drive would have been written, by what its small version counted."""
 
-    each: float
+    byte_tb: float
     """For a byte that the host wrote."""
     erase_tb: float
     """For a mean erase of a block, behind the warm-up."""
     warm: Mapping[str, float]
     """Counters at the end of the warm-up."""
 
-    def at(self, counters: Mapping[str, float]) -> float:
+    def tb_at(self, counters: Mapping[str, float]) -> float:
         """By the erases up to the end of the warm-up, by the host's bytes behind it."""
         until = min(counters["erase_count_mean"], self.warm["erase_count_mean"])
         behind = max(0.0, counters["host_write_bytes"] - self.warm["host_write_bytes"])
-        return self.erase_tb * until + self.each * behind
+        return self.erase_tb * until + self.byte_tb * behind
 
-    def by(self, count: float, counts: Sequence[float], ends: Sequence[float]) -> float:
+    def tb_at_erases(self, count: float, counts: Sequence[float], ends: Sequence[float]) -> float:
         """By a mean number of erases, which the rounds may not have come to."""
         beyond = max(0.0, count - counts[-1])
         return float(np.interp(count, [0.0, *counts], [0.0, *ends])) + self.erase_tb * beyond
@@ -316,7 +317,8 @@ def _notes(
     part = "the drive itself" if divisor == 1 else f"1/{divisor} of the drive"
     found = [
         f"simulated: {part}, whose blocks stand {erases} erases, each for "
-        f"{factor:.4g} of the drive; bytes written are as many times those of the rounds",
+        f"{factor:.4g} of the drive; bytes written are those of the rounds for as many, and for as "
+        "much more flash, but up to the first erase of every block reckoned from the erases",
         "data are read minutes after they were written: what a shelf adds is in `retention`",
         *small_version.notes(target, SMALL),
     ]

@@ -14,11 +14,10 @@ from typing import Any
 from drivelab.procedures import steady_writes
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
 from drivelab.progress import TaskProgress
-from drivelab.quantities import MIB, SECTOR_BYTES, derive_seed
-from drivelab.targets import Target
-from drivelab.targets.trims import TRIM_BYTES
+from drivelab.quantities import MIB, derive_seed
+from drivelab.targets import Target, trims
 from drivelab.traits import TestTraits
-from drivelab.workload import TRIM, Job, Recorded, Requests
+from drivelab.workload import Job, Recorded
 
 LEVELS = (0.5, 0.75, 0.9, 1.0)
 """Shares of the drive that hold data."""
@@ -112,13 +111,11 @@ def _span_bytes(user_bytes: int, level: float) -> int:
 
 def _trim_behind(drive: Target, start: int, progress: TaskProgress) -> None:
     """Says of everything from `start` on that it is free."""
-    end = drive.capacity_bytes
-    ranges = [
-        (TRIM, first // SECTOR_BYTES, (min(first + TRIM_BYTES, end) - first) // SECTOR_BYTES)
-        for first in range(start, end, TRIM_BYTES)
-    ]
     drive.run_requests(
-        Job(name="trim", source=Recorded(pacing="closed")), Requests.of(ranges), progress, 0.0
+        Job(name="trim", source=Recorded(pacing="closed")),
+        trims.of_range(start, drive.capacity_bytes),
+        progress,
+        0.0,
     )
 
 

@@ -33,6 +33,7 @@ FAULTS = (
 READ_ONLY = {
     "spare blocks used up": "its spare blocks are used up, the end of its life",
     "no room on a die": "a die has lost more blocks than it can do without, the end of its life",
+    "no room for what waits": "no flash that works has room for what waits, the end of its life",
     "fault": "the fault read-only is in effect",
 }
 """Why a drive takes nothing new, in the engine's words and in people's."""
@@ -269,8 +270,9 @@ def _condition(told: Mapping[str, Any]) -> str:
     if told["clean"]:
         return "at rest"
     return (
-        "power was cut; it recovers when it is served next; traffic, failures and whether it "
-        "takes writes as last saved, which happens every 10 s of its time"
+        "power was cut; it recovers when it is served next; traffic, failures, whether it "
+        "takes writes and spare blocks of an array as last saved, which happens every 10 s of its "
+        "time"
     )
 
 

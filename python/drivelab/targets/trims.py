@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from drivelab.quantities import MIB
-from drivelab.workload import BlockSize, Job
+from drivelab.quantities import MIB, SECTOR_BYTES
+from drivelab.workload import TRIM, BlockSize, Job, Requests
 
 TRIM_BYTES = 32 * MIB
 """Longest range of one TRIM command: 65 536 sectors."""
@@ -28,3 +28,12 @@ def of_everything(name: str, capacity_bytes: int, seed: int = 1) -> list[Job]:
         for offset, span, size in parts
         if span
     ]
+
+
+def of_range(start: int, end: int) -> Requests:
+    """Commands that trim a range of bytes, from its start up to its end."""
+    rows = [
+        (TRIM, first // SECTOR_BYTES, (min(first + TRIM_BYTES, end) - first) // SECTOR_BYTES)
+        for first in range(start, end, TRIM_BYTES)
+    ]
+    return Requests.of(rows)

@@ -98,7 +98,7 @@ def test_the_forecast_is_what_the_drive_counts_and_losses_begin_where_the_tail_d
     retries = [row["read_retries"] for row in rows]
     assert retries[0] == 0 < retries[-1]
     # Every round writes as much, whatever it erases for that; up to the warm-up erases count.
-    steps = [b["tbw"] - a["tbw"] for a, b in pairwise(rows) if a["rated_percent"] > 200 / ERASES]
+    steps = [b["tbw"] - a["tbw"] for a, b in pairwise(rows) if a["rated_percent"] >= 100 / ERASES]
     assert steps == pytest.approx([steps[0]] * len(steps), rel=1e-6)
     assert steps[0] == pytest.approx(capacity_bytes / 2 * cycles / ERASES / 1e12, rel=1e-4)
 
@@ -143,6 +143,23 @@ def test_erases_that_fail_end_in_a_drive_that_only_reads() -> None:
     assert values["no_loss_tbw"] == values["read_only_tbw"]
     assert values["read_only_tbw"] == rows[-1]["tbw"]
     assert rows[-1]["blocks_retired"] > 0
+
+
+def test_blocks_that_fail_cost_erases_and_no_bytes() -> None:
+    """Fewer blocks, more erases for as much: the rated erases are come to with less written."""
+    rows, values, _ = measured(quarter(erase_failure_rate="2e-6"))
+    # The last round ended where the drive only reads.
+    whole = list(pairwise(rows[:-1]))
+    written = [b["tbw"] - a["tbw"] for a, b in whole]
+    assert written == pytest.approx([written[0]] * len(whole), rel=1e-6)
+    first, *_, last = (b["rated_percent"] - a["rated_percent"] for a, b in whole)
+    assert last > 1.2 * first
+    before, after = next(
+        (a, b) for a, b in pairwise(rows) if a["rated_percent"] < 100 <= b["rated_percent"]
+    )
+    share = (100 - before["rated_percent"]) / (after["rated_percent"] - before["rated_percent"])
+    rated = before["tbw"] + share * (after["tbw"] - before["tbw"])
+    assert values["rated_tbw"] == pytest.approx(rated)
 
 
 CACHED = "samsung-980-pro-1tb"

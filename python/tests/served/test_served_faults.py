@@ -295,3 +295,14 @@ def test_what_a_drive_can_not_have_is_refused_in_a_line(
     assert said.startswith(f"drivelab: {refused}")
     assert len(said.splitlines()) == 1
     assert digest(tiny) == before
+
+
+def test_a_fault_is_no_end_of_life(
+    serve: Serve, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = plan(tmp_path, ("read-only", {"at_command": 5}))
+    drive = new(serve, tmp_path, "--faults", path)
+    session(drive, 30)
+    capsys.readouterr()
+    assert cli.run(["smart", str(drive.image)]) == 0
+    assert "read-only: the fault read-only is in effect" in capsys.readouterr().out

@@ -311,3 +311,18 @@ def test_reads_of_a_file_of_holes_are_said_to_be_of_nothing(target: Lineage) -> 
     report = target.run([job], TaskProgress("run"))
     assert counters.unmapped_read_share(counters.spent_in(report)) is None, "nobody knows"
     assert all(isinstance(value, int) for value in report["counters_after"].values())
+
+
+def test_a_total_over_groups_that_nobody_knows_is_null(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = tmp_path / "job.fio"
+    job.write_text(
+        "[global]\nbs=64k\nsize=1m\n[r]\nrw=read\n[w]\nstonewall\nrw=write\n"
+        "[again]\nstonewall\nrw=read\n"
+    )
+    words = ["run", str(job), "--drive", f"fio:{tmp_path / 'new'}", "--size", "8m", "--buffered"]
+    assert cli.run([*words, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["drivelab"]
+    assert [group["unmapped_read_share"] for group in told["groups"]] == [1.0, None, None]
+    assert told["unmapped_read_share"] is None

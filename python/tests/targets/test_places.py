@@ -11,7 +11,7 @@ from drivelab.errors import RequestError
 from drivelab.quantities import MIB
 from drivelab.targets.fio import mounts
 from drivelab.targets.fio.drive import find_place
-from drivelab.targets.fio.place import Wish
+from drivelab.targets.fio.place import Wish, whole_sectors
 from drivelab.targets.fio.regular_file import RegularFile
 
 BUFFERED = Wish(size="1m", buffered=True)
@@ -152,8 +152,18 @@ def test_a_drive_on_a_port_of_ata_is_known(tmp_path: Path, folder: str, is_on_at
 def test_a_file_without_a_sector_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "small"
     path.write_bytes(b"hi")
-    with pytest.raises(RequestError, match="the file has 2 bytes; allowed: 512 or more, with"):
-        find_place(f"fio:{path}", Wish(destroy=(str(path),)))
+    wish = Wish(destroy=(str(path),), buffered=True)
+    with pytest.raises(RequestError, match="multiples of its sectors of 512 bytes; it has 2 bytes"):
+        find_place(f"fio:{path}", wish)
+
+
+def test_a_place_has_whole_sectors() -> None:
+    assert whole_sectors("drive", Wish(), 10_000, 4096) == 8192
+    assert whole_sectors("drive", Wish(size="4k"), 10_000, 4096) == 4096
+    with pytest.raises(
+        RequestError, match="--size 1536: allowed: multiples of its sectors of 4096"
+    ):
+        whole_sectors("drive", Wish(size="1536"), 10_000, 4096)
 
 
 @pytest.mark.parametrize("test", ["endurance", "retention"])

@@ -7,8 +7,9 @@
 //! done with and completions are queues, in order. Completions leave in the order of the link. Flash reads reserve die
 //! and bus when they are issued; programs, copies and erases are issued one at a time when their die is free, so that a
 //! read never waits for more than the operation under way. A page whose data has not come reserves nothing until it has
-//! (a queue of its own, in order of time).
+//! (a queue of its own, in order of time). `check` recounts what must be true between any two events.
 
+pub(crate) mod check;
 mod commands;
 pub(crate) mod events;
 mod reads;
@@ -39,7 +40,7 @@ use crate::kept::durable::Durable;
 use crate::kept::faults::Faults;
 use crate::meters::Meters;
 use crate::timeline::Timeline;
-use events::{Event, EventQueue};
+use events::EventQueue;
 pub(crate) use slot::Slot;
 
 /// A mapping scheme and the back end that schedules its flash operations. Everything else of the controller - host
@@ -303,49 +304,6 @@ impl<M: Scheduled> SolidStateDrive<M> {
     /// Every die, to look at.
     pub fn die_work(&self) -> impl Iterator<Item = DieWork> + '_ {
         self.flash.die_work()
-    }
-
-    /// Recounts all books; for tests and `check`.
-    ///
-    /// # Errors
-    /// The first contradiction, in words.
-    pub fn check(&self) -> Result<(), String> {
-        self.mapping.check()?;
-        self.check_step()
-    }
-
-    /// What must be true between any two events: queues, tokens, buffer, reservations. Cheap enough to be asked after
-    /// each; the map's books are [`Self::check`]'s.
-    ///
-    /// # Errors
-    /// The first contradiction, in words.
-    pub fn check_step(&self) -> Result<(), String> {
-        self.queue.check()?;
-        self.buffer.check()?;
-        let inside = self.queue.outstanding() as usize;
-        let (held, flushes) = (self.write_governor.held(), self.flushes.len());
-        if held + self.admission.len() + flushes > inside {
-            return Err(format!("{inside} commands are inside, more wait"));
-        }
-        if self.buffer.withheld() != self.write_governor.withheld() {
-            return Err("space is withheld that goes back to nobody".to_owned());
-        }
-        if self.flushes.iter().any(|&slot| self.slots[slot as usize].pending == 0) {
-            return Err("a flush waits for nothing".to_owned());
-        }
-        if !self.flash.is_sound() {
-            return Err("two use a bus or a die at once".to_owned());
-        }
-        if !self.late.is_sound() || !self.events.are_sound() {
-            return Err("what is to happen is not in order of time".to_owned());
-        }
-        M::check_jobs(self)
-    }
-
-    /// How many events wait for the die or bank with this number: the end of its job, or its beginning.
-    pub(crate) fn events_of(&self, die: u32) -> usize {
-        self.events.count(Event::JobDone(DieIndex(die)))
-            + self.late.items().filter(|&&late| late == die).count()
     }
 
     /// Erases every block and forgets every map entry, as ATA SECURITY ERASE UNIT does. Dies erase side by side.

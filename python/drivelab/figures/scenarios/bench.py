@@ -14,13 +14,12 @@ from drivelab.procedures.flow import flow
 from drivelab.procedures.measured import Measured, Value
 from drivelab.procedures.procedure import Procedure
 from drivelab.progress import TaskProgress
-from drivelab.quantities import KIB, MIB, NS_PER_S, SECTOR_BYTES, derive_seed
+from drivelab.quantities import KIB, MIB, NS_PER_S, derive_seed
 from drivelab.states import steps
 from drivelab.states.steps import RANDOM, REPEATING
-from drivelab.targets import EngineTarget, Report, Target
+from drivelab.targets import EngineTarget, Report, Target, trims
 from drivelab.targets.account import AccountedTarget
-from drivelab.targets.trims import TRIM_BYTES
-from drivelab.workload import FLUSH, TRIM, BlockSize, Job, Recorded, Requests, Rw
+from drivelab.workload import FLUSH, BlockSize, Job, Recorded, Requests, Rw
 
 Found = Mapping[str, float | None]
 BLOCKS_KEYS = (
@@ -186,12 +185,8 @@ def bytes_at_peak(bench: Bench, drive: Target, data: str, most: float = 1.5) -> 
 
 def trim_range(bench: Bench, drive: Target, first: int, size: int) -> None:
     """TRIM of a range of bytes, in commands as long as they may be."""
-    rows = [
-        (TRIM, start // SECTOR_BYTES, min(TRIM_BYTES, first + size - start) // SECTOR_BYTES)
-        for start in range(first, first + size, TRIM_BYTES)
-    ]
     job = Job(name="trim", source=Recorded(pacing="closed"))
-    drive.run_requests(job, Requests.of(rows), bench.progress, 0.0)
+    drive.run_requests(job, trims.of_range(first, first + size), bench.progress, 0.0)
 
 
 @dataclass(frozen=True, kw_only=True)

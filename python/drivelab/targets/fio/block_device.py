@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from drivelab.errors import RequestError, WorkError
-from drivelab.quantities import GIB, bytes_text
+from drivelab.quantities import GIB, SECTOR_BYTES, bytes_text
 from drivelab.targets.fio import mounts
-from drivelab.targets.fio.place import Place, Stopped, Wish, check_destroy
+from drivelab.targets.fio.place import Place, Stopped, Wish, check_destroy, whole_sectors
 
 BLKDISCARD = 0x1277
 """The ioctl that discards a range of (start, length) in bytes: linux/fs.h."""
@@ -32,14 +32,14 @@ class BlockDevice(Place):
         size = _size_bytes(name, self._path)
         loss = f"it is a block device of {bytes_text(size)}"
         check_destroy(name, wish, loss)
-        wanted = wish.size_bytes or size
-        if not size or wanted > size:
+        sector = int(self._queue("logical_block_size") or SECTOR_BYTES)
+        wanted = whole_sectors(name, wish, size, sector)
+        if wanted > size:
             raise RequestError(f"fio:{name}: --size {wanted}: the device has {size} bytes")
-        super().__init__(name, wanted)
+        super().__init__(name, wanted, sector)
         self.loss = loss
         self._descriptor: int | None = None
         self._buffered = wish.buffered
-        self.sector_bytes = int(self._queue("logical_block_size") or 512)
         self.rotating = self._queue("rotational") == "1"
         if mounts.is_on_ata(self._number):
             self.link_bytes_per_s = ATA_BYTES_PER_S

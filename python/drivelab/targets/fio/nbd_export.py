@@ -9,7 +9,7 @@ from typing import Any
 
 from drivelab.errors import RequestError, WorkError
 from drivelab.quantities import SECTOR_BYTES, bytes_text
-from drivelab.targets.fio.place import Place, Stopped, Wish, check_destroy
+from drivelab.targets.fio.place import Place, Stopped, Wish, check_destroy, whole_sectors
 
 SCHEMES = ("nbd://", "nbds://", "nbd+unix://", "nbds+unix://")
 ASKING_S = 10.0
@@ -29,15 +29,13 @@ class NbdExport(Place):
         loss = f"it is a served drive of {bytes_text(size)}"
         check_destroy(name, wish, loss)
         sector = max(SECTOR_BYTES, int(self._export.get("block_size_minimum") or 1))
-        wanted = wish.size_bytes or size // sector * sector
-        if not wanted or wanted > size or wanted % sector:
-            raise RequestError(
-                f"fio:{name}: --size {wanted}: the server offers {size} bytes; allowed: multiples "
-                f"of {sector} up to that"
-            )
+        wanted = whole_sectors(name, wish, size, sector)
+        if wanted > size:
+            raise RequestError(f"fio:{name}: --size {wanted}: the server offers {size} bytes")
         super().__init__(name, wanted, sector)
         self.loss = loss
         self.rotating = bool(self._export.get("is_rotational"))
+        self.told_by = "the server"
 
     @property
     def title(self) -> str:

@@ -58,7 +58,8 @@ class Place(ABC):
         self.may_be_lost = False
         """Whether its name was given with `--destroy`."""
         self.rotating = False
-        """Whether it says of itself that it is a hard disk."""
+        """Whether it is a hard disk, as `told_by` says."""
+        self.told_by = "the system"
         self.link_bytes_per_s: int | None = None
         """What its link carries at most; None where that isn't known."""
 
@@ -117,6 +118,20 @@ class Place(ABC):
     @abstractmethod
     def flush(self) -> bool:
         """Flushes what was written; False if fio must do it."""
+
+
+def whole_sectors(name: str, wish: Wish, size_bytes: int, sector_bytes: int) -> int:
+    """Bytes of a place of this size that are used: those that were asked for, or all whole sectors.
+
+    Raises RequestError for a part of a sector, and for none at all.
+    """
+    wanted = wish.size_bytes or size_bytes - size_bytes % sector_bytes
+    if not wanted or wanted % sector_bytes:
+        raise RequestError(
+            f"fio:{name}: --size {wanted}: allowed: multiples of its sectors of {sector_bytes} "
+            f"bytes; it has {size_bytes} bytes"
+        )
+    return wanted
 
 
 def check_destroy(name: str, wish: Wish, what: str) -> None:

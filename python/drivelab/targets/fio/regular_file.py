@@ -13,7 +13,7 @@ from drivelab import paths
 from drivelab.errors import RequestError, WorkError
 from drivelab.quantities import SECTOR_BYTES, bytes_text
 from drivelab.targets.fio import mounts
-from drivelab.targets.fio.place import Place, Stopped, Wish, check_destroy
+from drivelab.targets.fio.place import Place, Stopped, Wish, check_destroy, whole_sectors
 
 LARGE_SECTOR_BYTES = 4096
 
@@ -33,20 +33,14 @@ class RegularFile(Place):
         wanted = wish.size_bytes
         if wanted is None and not size:
             raise RequestError(f"fio:{name}: how large shall the file be? e.g. --size 1g")
-        if not (wanted or size // SECTOR_BYTES):
-            raise RequestError(
-                f"fio:{name}: the file has {size} bytes; allowed: {SECTOR_BYTES} or more, with "
-                "--size"
-            )
         mounts.check_file_unused(name, self._path)
-        super().__init__(name, wanted or size // SECTOR_BYTES * SECTOR_BYTES)
+        sector = SECTOR_BYTES if wish.buffered else _direct_sector_bytes(name, self._path)
+        super().__init__(name, whole_sectors(name, wish, size, sector), sector)
         self.loss = loss
         self._check_room(size)
         self._buffered = wish.buffered
         self._mount = mounts.mount_of(self._path.parent)
         self._descriptor: int | None = None
-        if not wish.buffered:
-            self.sector_bytes = _direct_sector_bytes(name, self._path)
 
     def _check_room(self, present_bytes: int) -> None:
         system = os.statvfs(self._path.parent)

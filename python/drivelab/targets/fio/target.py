@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from drivelab.counters import UNMAPPED
 from drivelab.errors import RequestError, WorkError
 from drivelab.iolog import write_iolog
 from drivelab.progress import TaskProgress
@@ -31,7 +32,6 @@ LANES = min(QUEUE_DEPTH, 4 * (os.cpu_count() or 1))
 """Threads that replay recorded arrivals: each spins before a request is due, so that more of them
 than the processors bear would time one another."""
 _SLEEP_S = 0.2
-_UNMAPPED = "zero_read_bytes"
 
 Sections = Sequence[tuple[Job, Mapping[str, str]]]
 """Jobs with their options, in fio's order."""
@@ -197,7 +197,7 @@ class FioTarget:
 
     def _before(self) -> Report:
         """Counters at the start of a run: where nothing is stored, of reads of nothing, too."""
-        return self.counters() | ({_UNMAPPED: 0} if self._place.is_empty() else {})
+        return self.counters() | ({UNMAPPED: 0} if self._place.is_empty() else {})
 
     def _report(self, parts: Sequence[dict[str, Any]], start_ns: int, before: Report) -> Report:
         for part in parts:
@@ -206,9 +206,9 @@ class FioTarget:
                 self._counters[f"host_{kind}_commands"] += part[kind]["ios"]
             self._counters["host_flush_commands"] += part["flush"]["count"]
         after: Report = self.counters()
-        if before.pop(_UNMAPPED, None) is not None and self._place.is_empty():
-            before[_UNMAPPED] = 0
-            after[_UNMAPPED] = sum(part["read"]["bytes"] for part in parts)
+        if before.pop(UNMAPPED, None) is not None and self._place.is_empty():
+            before[UNMAPPED] = 0
+            after[UNMAPPED] = sum(part["read"]["bytes"] for part in parts)
         return measurement.run_report(parts, start_ns, self.now_ns, before, after)
 
     def _flushed(self, job: Job, count: int) -> dict[str, Any]:

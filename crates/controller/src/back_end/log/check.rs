@@ -5,6 +5,7 @@ use drivelab_nand::DieIndex;
 
 use crate::back_end::log::LogJobs;
 use crate::buffer::{EntryState, NONE};
+use crate::drive::check::tally;
 use crate::drive::{Scheduled, SolidStateDrive};
 
 impl LogJobs {
@@ -18,7 +19,10 @@ impl LogJobs {
 impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
     /// Recounts jobs, tokens and the lists of dies.
     pub(crate) fn check_log_jobs(&self) -> Result<(), String> {
-        (0..self.layout.geometry.die_count()).try_for_each(|die| self.check_die(die))?;
+        let count = self.jobs.dies.len();
+        let listed = tally(self.jobs.idle.iter().flatten().copied(), count);
+        let counts = self.events_of_each(count).into_iter().zip(listed);
+        (0u32..).zip(counts).try_for_each(|(die, (events, listed))| self.check_die(die, events, listed))?;
         self.check_wakefulness()?;
         self.check_held()?;
         let limit = self.config.scheduling.programs_per_channel;
@@ -105,9 +109,9 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         ))
     }
 
-    fn check_die(&self, die: u32) -> Result<(), String> {
+    /// Of a die with so many events, so often in the lists of idle ones.
+    fn check_die(&self, die: u32, events: usize, listed: usize) -> Result<(), String> {
         let job = &self.jobs.dies[die as usize];
-        let events = self.events_of(die);
         if events != usize::from(job.has_job) {
             return Err(format!("die {die}: {events} events of one job or none ({job:?})"));
         }
@@ -115,7 +119,6 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         if (job.has_job && job.waits) || (job.has_token && !job.has_job) {
             return Err(format!("die {die} works and waits: {job:?}"));
         }
-        let listed = self.jobs.idle.iter().flatten().filter(|&&other| other == die).count();
         if listed != usize::from(job.is_listed) {
             return Err(format!("die {die} is {listed} times in the lists of idle dies: {job:?}"));
         }

@@ -131,8 +131,8 @@ impl<S: MergeScheme> Scheduled for MergeMap<S> {
 
     fn check_jobs(drive: &SolidStateDrive<Self>) -> Result<(), String> {
         let jobs = &drive.jobs;
-        for (bank, job) in (0u32..).zip(&jobs.banks) {
-            let events = drive.events_of(bank);
+        let events_of_each = drive.events_of_each(jobs.banks.len());
+        for ((bank, job), events) in (0u32..).zip(&jobs.banks).zip(events_of_each) {
             if events != usize::from(job.is_busy) {
                 return Err(format!("bank {bank}: {events} events of one job or none ({job:?})"));
             }

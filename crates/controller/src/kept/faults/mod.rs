@@ -126,6 +126,14 @@ impl Faults {
         }
     }
 
+    /// Whether the fault read-only is in effect, whatever flash has left.
+    fn is_told_to_read_only(&self) -> bool {
+        self.rules.iter().any(|rule| {
+            rule.fault.kind == FaultKind::ReadOnly
+                && (rule.fault.trigger == Trigger::Always || rule.fired > 0)
+        })
+    }
+
     /// The rule of a kind that happens to this command, the `number`-th of its sort, if one does.
     fn fires(&mut self, word: KindWord, number: u64, command: &Command) -> Option<Fault> {
         let seed = self.seed;

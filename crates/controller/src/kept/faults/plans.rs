@@ -258,11 +258,14 @@ impl<M: Scheduled> SolidStateDrive<M> {
     #[must_use]
     pub fn read_only_reason(&self) -> Option<&'static str> {
         let faults = self.faults.as_ref().filter(|faults| faults.is_read_only)?;
-        let is_worn_out = self.mapping.bad_blocks().is_some_and(BadBlocks::is_worn_out);
-        Some(match (is_worn_out, faults.frozen.contains(&true)) {
-            (true, _) => "spare blocks used up",
-            (false, true) => "no room on a die",
-            (false, false) => "fault",
+        Some(if self.mapping.bad_blocks().is_some_and(BadBlocks::is_worn_out) {
+            "spare blocks used up"
+        } else if faults.frozen.contains(&true) {
+            "no room on a die"
+        } else if faults.is_told_to_read_only() {
+            "fault"
+        } else {
+            "no room for what waits"
         })
     }
 
@@ -308,8 +311,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         if let Some(aging) = &mut faults.aging {
             aging.forget_lost();
         }
-        faults.is_read_only =
-            faults.rules.iter().any(|rule| rule.fault.kind == FaultKind::ReadOnly && rule.fired > 0);
+        faults.is_read_only = faults.is_told_to_read_only();
         self.note_wear();
     }
 }
