@@ -141,7 +141,9 @@ class Pair:
 
     def notes(self, sides: Sequence[Side]) -> tuple[str, ...]:
         """What its records say of the measurement, with the letters of their sides."""
-        return lettered(sides, [record.notes if record else () for record in self.records])
+        by_side = zip(sides, self.records, strict=True)
+        told = [(*record.notes, *side.scale_notes) if record else () for side, record in by_side]
+        return lettered(sides, told)
 
     @property
     def streams(self) -> tuple[Stream | None, ...]:

@@ -71,6 +71,11 @@ class Side:
         """Its colour in the style sheet."""
         return CLASSES[self.index]
 
+    @property
+    def scale_notes(self) -> tuple[str, ...]:
+        """What a small version has to say of itself."""
+        return tuple(f"at this scale: {text}" for text in self.model.scale_remarks or ())
+
     def record(self, test_id: str, state: str) -> Test | None:
         """The record of one test in one state."""
         found = (test for test in self.records if (test.id, test.state) == (test_id, state))

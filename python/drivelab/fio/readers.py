@@ -189,6 +189,8 @@ def _placement(reader: Section, text: str) -> dict[str, Any]:
 
 
 def _rate_bytes(reader: Section, text: str) -> int:
+    if reader.has("rate_iops"):
+        raise ValueError("rate or rate_iops, not both: fio has one limit a job")
     rate = reader.size(text)
     if rate < 1:
         raise ValueError("from one byte a second on; without a rate nothing limits it")
@@ -204,6 +206,18 @@ def _rate(key: str, read: Callable[[Section, str], int]) -> Any:
         return {key: read(reader, part)} if part else {}
 
     return reader_of
+
+
+def _rate_iops(reader: Section, text: str) -> dict[str, Any]:
+    """fio counts bytes: of blocks of several sizes so many as if all were of the smallest."""
+    found: dict[str, Any] = _rate(
+        "rate_iops", lambda reader, text: units.whole_number(text, 1, RATE_IOPS_MAX)
+    )(reader, text)
+    if not found or not any(map(reader.has, ("bssplit", "bsrange"))):
+        return found
+    if reader.value("rate_process", lambda t: one_of(t, RATE_PROCESSES), "linear") != "linear":
+        return found
+    return {"rate_bytes_per_s": found["rate_iops"] * block_sizes.smallest(reader)}
 
 
 def _rate_process(reader: Section, text: str) -> dict[str, Any]:
@@ -286,9 +300,7 @@ READERS: dict[str, Reader] = {
     "random_distribution": _distribution,
     "percentage_random": lambda reader, text: {"random_percent": units.percent(text)},
     "rate": _rate("rate_bytes_per_s", _rate_bytes),
-    "rate_iops": _rate(
-        "rate_iops", lambda reader, text: units.whole_number(text, 1, RATE_IOPS_MAX)
-    ),
+    "rate_iops": _rate_iops,
     "rate_process": _rate_process,
     "thinktime": _time("thinktime_ns", "us"),
     "thinktime_blocks": _count("thinktime_blocks", 1),

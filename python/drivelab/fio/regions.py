@@ -9,6 +9,7 @@ from drivelab.fio import block_sizes, buffers, units
 
 SIZES, OFFSETS = ("size", "filesize"), ("offset", "offset_increment")
 """Options that make a region."""
+IO_BYTES_MAX = 2**63 - 1
 
 
 class Section(buffers.Section, Protocol):
@@ -77,7 +78,9 @@ def _io_size(reader: Section, text: str) -> dict[str, Any]:
     found = units.size_or_percent(text, span, reader.kb_base)
     if found < 1:
         raise ValueError("one byte or more" + (", of the job's size" if "%" in text else ""))
-    return {"io_bytes": found}
+    # Of every loop, as in fio.
+    loops = int(reader.value("loops", lambda t: units.whole_number(t, 1), 1))
+    return {"io_bytes": min(found * loops, IO_BYTES_MAX)}
 
 
 READERS: dict[str, Callable[[Section, str], dict[str, Any]]] = {

@@ -62,8 +62,8 @@ PARTS, QUICK_PARTS = (1 / 8, 1 / 2), (1 / 2,)
 RESERVES_MAX = 3
 """What bursts of one kind write at most."""
 DASHES = (
-    "where full speed is kept, bursts have no number: all that were tried were fast, and by "
-    "arithmetic it is for ever"
+    "bursts without a number: all that were tried were fast; by arithmetic without one: it is for "
+    "ever"
 )
 SMALL = (
     "its reserve is as much smaller, pauses are not, and few blocks a die are emptied at another "

@@ -40,8 +40,7 @@ def variant(target: Target, overrides: Sequence[tuple[str, str]], most_bytes: in
     while original.user_bytes < target.capacity_bytes * divisor:
         try:
             return target.variant([*overrides, (SCALE, str(divisor))])
-        except RequestError as error:
-            if error.key != SCALE:
-                raise
-        divisor //= 2
+        except RequestError:
+            # Too small for something that it holds back; what no size can have is refused below.
+            divisor //= 2
     return target.variant(overrides)

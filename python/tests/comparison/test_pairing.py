@@ -3,7 +3,8 @@ from __future__ import annotations
 import documents
 import pytest
 
-from drivelab.comparison import pairing, specifications
+from drivelab.comparison import compare, pairing, specifications
+from drivelab.comparison.notes import notes
 from drivelab.comparison.selection import Selection
 from drivelab.comparison.sides import SIDES_MAX, Side, Source, sides_of
 from drivelab.errors import RequestError
@@ -176,3 +177,12 @@ def test_a_selection_that_leaves_nothing_says_what_there_is() -> None:
         chosen = Selection(tests, ())
         chosen.check(found)
         assert [chosen.of(item) for item in found] == found
+
+
+def test_a_small_version_says_what_it_is_beside_every_test_of_its_own() -> None:
+    document = documents.review(*(documents.stream(name, "used") for name in "ab"))
+    document["models"][0]["scale_remarks"] = ["memory for the map covers 4 GB"]
+    compared = compare([Source("review", document)], "drivelab compare review")
+    assert [note.text for note in notes(compared.sides, compared.pairs)] == [
+        "A: at this scale: memory for the map covers 4 GB"
+    ]

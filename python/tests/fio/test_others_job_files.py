@@ -12,7 +12,8 @@ import drivelab as dl
 from drivelab.errors import RequestError
 from drivelab.fio.options import ALIASES, IGNORED, INSTEAD, ONLY
 from drivelab.fio.readers import READERS
-from drivelab.quantities import GIB, KIB
+from drivelab.quantities import GIB, KIB, MIB
+from drivelab.targets.fio.options import job_options
 from drivelab.workload import BlockSize
 
 JOURNAL = """
@@ -174,8 +175,23 @@ def test_ranges_are_told_apart_by_direction_and_wrong_ones_refused(tmp_path: Pat
 def test_a_number_of_requests_is_that_of_every_loop(tmp_path: Path) -> None:
     job = only(tmp_path, "[a]\nrw=randread\nnumber_ios=100\nloops=3\n").job
     assert (job.io_requests, job.loops) == (300, 3)
+    # fio writes 7680 blocks of 4 KiB.
+    job = only(tmp_path, "[a]\nrw=write\nsize=64m\nio_size=10m\nloops=3\n").job
+    assert (job.io_bytes, job.loops) == (30 * MIB, 3)
+    assert job_options(job, GIB, 512)["io_size"] == str(10 * MIB)
     assert only(tmp_path, "[a]\nrw=randread\nnumber_ios=0\n").job.io_requests is None
     assert measured("intel-x25-m-g1-80gb", rw="randread", number_ios=100)["ios"] == 100
+
+
+def test_a_rate_of_blocks_of_several_sizes_is_of_bytes(tmp_path: Path) -> None:
+    """fio's own count: of `bssplit=4k/50:16k/50 rate_iops=1000` in 3 s 1196 blocks, 12.3 MB."""
+    for sizes in ("bssplit=4k/50:16k/50", "bsrange=4k-16k"):
+        job = only(tmp_path, f"[a]\nrw=randwrite\n{sizes}\nnorandommap\nrate_iops=1000\n").job
+        assert (job.rate_iops, job.rate_bytes_per_s) == (None, 4096 * 1000)
+    job = only(tmp_path, "[a]\nrw=randwrite\nbs=16k\nrate_iops=1000\n").job
+    assert (job.rate_iops, job.rate_bytes_per_s) == (1000, None)
+    with pytest.raises(RequestError, match="rate=1m is not possible; allowed: rate or rate_iops"):
+        read(tmp_path, "[a]\nrw=randwrite\nrate=1m\nrate_iops=100\n")
 
 
 def test_poisson_needs_a_rate_and_keeps_it(tmp_path: Path) -> None:

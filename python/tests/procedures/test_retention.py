@@ -89,6 +89,13 @@ def test_the_span_is_that_of_the_drive_on_the_shelf() -> None:
     assert found.span_bytes == pytest.approx(large.user_capacity_bytes * 64 / divisor, rel=0.1)
 
 
+def test_a_drive_that_can_not_be_so_small_is_as_small_as_can_be() -> None:
+    drive = model.load("intel-660p-1tb", (("scale_divisor", "16"),))
+    found = TEST.measure(EngineTarget(drive, 1), 1, True, TaskProgress(TEST.id))
+    assert found.span_bytes is not None
+    assert found.tables
+
+
 def test_a_drive_of_another_family_has_no_values() -> None:
     rows, values = measured(model.load("jmicron-jmf602b-64gb", (("scale_divisor", "16"),)))
     assert rows == []

@@ -72,6 +72,13 @@ impl<M: Scheduled> SolidStateDrive<M> {
                     self.meters.zero_read_bytes += sectors * SECTOR_BYTES;
                 }
                 if let Some(ready_ns) = self.read_ahead.ready(unit) {
+                    // Those of one page came with one sensing: its retries are of all of them.
+                    if self.faults.is_some()
+                        && let Some(ppn) = sensed
+                    {
+                        (sectors, _) =
+                            self.extend_on_page(lba, end, ppn, unit, sectors, (stamps.as_mut(), slot));
+                    }
                     FlashWait::under_way(now, ready_ns)
                 } else {
                     // Where the map isn't in memory, it must be read even to know that there is nothing.

@@ -111,6 +111,36 @@ fn units_of_one_page_that_are_read_together_are_read_again_together() {
 }
 
 #[test]
+fn what_was_read_ahead_is_read_again_by_page_whatever_the_host_takes_at_once() {
+    let rate = (8.0 / 4096.0).to_string();
+    let retries = |read_ahead_bytes: &str, sectors: u32| {
+        let rates = [
+            ("flash.new_bit_error_rate", rate.as_str()),
+            ("flash.worn_bit_error_rate", "0.5"),
+            ("flash.read_disturb_reads", "1000000000000"),
+            ("controller.read_retries", "20"),
+            ("controller.retry_factor", "0.8"),
+            ("controller.read_ahead_bytes", read_ahead_bytes),
+            FOUR_UNITS,
+        ];
+        let mut drive = drive(5, &rates);
+        fill(&mut drive, 400);
+        // The second one goes on where the first ended, so that all behind it is read ahead.
+        once(&mut drive, Op::Read, 0, 8);
+        once(&mut drive, Op::Read, 8, 8);
+        for lba in (16..3200).step_by(sectors as usize) {
+            once(&mut drive, Op::Read, lba, sectors.min(3200 - lba as u32));
+        }
+        count(&drive, "read_retries")
+    };
+    let by_page = retries("0", 8);
+    assert!(by_page > 400, "{by_page}");
+    for sectors in [2, 4, 8, 64, 400] {
+        assert_eq!(retries("65536", sectors), by_page, "{sectors} sectors at once");
+    }
+}
+
+#[test]
 fn what_disturbs_a_block_is_a_sensing_however_much_of_the_page_it_gives() {
     // More wrong bits than any codeword has are corrected: no retries. In the end every second codeword has one.
     let rates = [

@@ -53,9 +53,9 @@ def job_options(job: Job, capacity_bytes: int, sector_bytes: int) -> dict[str, s
         **data_options(job),
     }
     if job.io_bytes is not None:
-        options["io_size"] = str(job.io_bytes)
+        # Of every loop, as fio has it; what isn't of whole loops is rounded up, requests likewise.
+        options["io_size"] = str(-(-job.io_bytes // job.loops))
     if job.io_requests is not None:
-        # Of every loop, as fio has it; a number that isn't one of whole loops is rounded up.
         options["number_ios"] = str(-(-job.io_requests // job.loops))
     if job.flush_at_end:
         options["end_fsync"] = "1"

@@ -97,6 +97,9 @@ pub(crate) struct Faults {
     /// What reads could not give back.
     unreadable: Vec<Unreadable>,
     aging: Option<Box<Aging>>,
+    /// The page of what the host read last of what had been read ahead, and how often it was sensed again for that.
+    #[serde(default)]
+    sensed_ahead: Option<(u64, u32)>,
     /// What the model says of its flash, whatever plans come and go.
     own: OwnErrors,
     /// Parts of the unit that is being completed that could not be read.
@@ -119,6 +122,7 @@ impl Faults {
             counters: FaultCounters::default(),
             unreadable: Vec::new(),
             aging: None,
+            sensed_ahead: None,
             own: OwnErrors::default(),
             lost_rest: 0,
             torn: Vec::new(),

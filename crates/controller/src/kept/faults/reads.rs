@@ -193,7 +193,15 @@ impl<M: Scheduled> SolidStateDrive<M> {
             let page = self.sensed_page(Ppn(ppn.0 + index), (0, self.sectors_per_unit), 0);
             if last.replace(page.page) != Some(page.page) {
                 self.note_sensings(page.ppn, page.sensings);
+                self.forget_sensed_ahead(page.page);
             }
+        }
+    }
+
+    /// A page is read ahead anew.
+    fn forget_sensed_ahead(&mut self, page: u64) {
+        if let Some(faults) = &mut self.faults {
+            faults.sensed_ahead = faults.sensed_ahead.filter(|&(other, _)| other != page);
         }
     }
 
@@ -265,7 +273,15 @@ impl<M: Scheduled> SolidStateDrive<M> {
 
     /// A page was sensed, and is sensed again with other thresholds as often as it needs.
     fn end_sensing(&mut self, page: Option<SensedPage>, wait: &mut FlashWait, now: Nanos, is_cleaning: bool) {
-        let Some(SensedPage { ppn, range, bytes, sensings, retries, .. }) = page else { return };
+        let Some(SensedPage { page, ppn, range, bytes, sensings, mut retries }) = page else { return };
+        if sensings == 0
+            && let Some(faults) = &mut self.faults
+        {
+            // It lies in memory as it was sensed last: for the read before this one, perhaps.
+            let known = faults.sensed_ahead.filter(|&(other, _)| other == page).map_or(0, |(_, known)| known);
+            faults.sensed_ahead = Some((page, known.max(retries)));
+            retries = retries.saturating_sub(known);
+        }
         self.note_sensings(ppn, sensings + retries);
         if let Some(faults) = &mut self.faults {
             faults.counters.read_retries += u64::from(retries);
