@@ -207,16 +207,11 @@ def set_words(settings: Sequence[str]) -> list[str]:
     """What `settings` gives as words of a command line, a scale as people say it."""
     from drivelab import model as models
 
-    scale = f"{models.SCALE}="
-    return [
-        word
-        for text in settings
-        for word in (
-            ("--scale", f"1/{text.removeprefix(scale)}")
-            if text.startswith(scale)
-            else ("--set", text)
-        )
-    ]
+    words: list[str] = []
+    for text in settings:
+        key, _, value = text.partition("=")
+        words += ["--scale", f"1/{value}"] if key == models.SCALE else ["--set", text]
+    return words
 
 
 def worker_count(wanted: int | None) -> int:

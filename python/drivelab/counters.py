@@ -82,6 +82,8 @@ def write_amplification_of(reports: Iterable[Mapping[str, Any]]) -> float | None
     return write_amplification(total) if total else None
 
 
+FAILED = ("read_errors", "refused_commands")
+"""Counters of what didn't come about; drives of which nothing can fail don't have them."""
 UNMAPPED = "zero_read_bytes"
 """The counter of bytes read to which nothing was written; real drives have it of nothing but a file
 that is one hole."""

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from drivelab import counters
 from drivelab.data_patterns import data_pattern_text
 from drivelab.latencies import SPLIT_PARTS, histogram_us
 from drivelab.names import told_apart
@@ -178,8 +179,7 @@ def _job_group(group: Record) -> Row:
 def _flash_traffic(measured: Record) -> Row:
     """Of a run's own object, or of a replay."""
     keys = (
-        *("host_read_bytes", "unmapped_read_share", "read_errors", "refused_commands"),
-        "host_write_bytes",
+        *("host_read_bytes", "unmapped_read_share", *counters.FAILED, "host_write_bytes"),
         *("write_amplification", "erases", "energy_j"),
     )
     found = {key: measured.get(key) for key in keys}

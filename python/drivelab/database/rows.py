@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from drivelab import counters
 from drivelab.database import job_rows
 from drivelab.database.job_rows import REPLAY, RUN, Record, Row
 from drivelab.database.layout import Table
@@ -130,7 +131,7 @@ def _review(document: Record) -> dict[str, Iterable[Row]]:
 
 
 def _test(test: Record) -> Iterator[Row]:
-    failed = {key: test["counters"].get(key) for key in ("read_errors", "refused_commands")}
+    failed = {key: test["counters"].get(key) for key in counters.FAILED}
     yield {**test, **failed, "test_group": test.get("group")}
 
 

@@ -304,14 +304,8 @@ class _SectionReader:
             return self.wrong(given[-1], f"{SECTOR_BYTES} bytes or more")
         last = self.capacity_bytes - SECTOR_BYTES
         clones = f", times {self.clone} for this clone" if self.clone else ""
-        if not (given := self._given(OFFSETS)):
-            return RequestError(
-                f"a drive of {self.capacity_bytes} bytes has no sector; allowed: {SECTOR_BYTES} "
-                "bytes or more"
-            )
-        return self.wrong(
-            given[-1], f"up to {last} bytes{clones}, which leaves a sector of the drive"
-        )
+        name = self._given(OFFSETS)[-1]
+        return self.wrong(name, f"up to {last} bytes{clones}, which leaves a sector of the drive")
 
     def _given(self, names: Sequence[str]) -> list[str]:
         """Those of these options that the job has."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 import polars as pl
 
 from drivelab import results
+from drivelab.counters import FAILED
 
 TIMES = ("mean", "stddev", "min", *results.QUOTED_PERCENTILES, "max")
 """What is told of latencies."""
-FAILED = ("read_errors", "refused_commands")
-"""What didn't come about; null where it always does."""
 OF_WHOLE = ("duration_s", "unmapped_read_share", "energy_j", *FAILED)
 """What the drive did as a whole: the same beside every row of `Result.summary`."""
 OF_DRIVE = ("duration_s", "write_amplification", "unmapped_read_share", "energy_j", *FAILED)

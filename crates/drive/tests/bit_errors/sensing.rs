@@ -72,20 +72,21 @@ fn retries_are_as_many_as_the_tails_say_and_each_takes_a_sensing() {
 /// Four units on each page; how long it takes to sense one of them, and how much longer each more takes on the bus.
 const FOUR_UNITS: (&str, &str) = ("ftl.map_unit_bytes", "1024");
 
+/// A mean of 8 wrong bits in a codeword of 4096, which reads don't add to: about half of all codewords need retries.
+const NEED_RETRIES: [(&str, &str); 6] = [
+    ("flash.new_bit_error_rate", "0.001953125"),
+    ("flash.worn_bit_error_rate", "0.5"),
+    ("flash.read_disturb_reads", "1000000000000"),
+    ("controller.read_retries", "20"),
+    ("controller.retry_factor", "0.8"),
+    FOUR_UNITS,
+];
+
 #[test]
 fn units_of_one_page_that_are_read_together_are_read_again_together() {
-    let rate = (8.0 / 4096.0).to_string();
-    let rates = [
-        ("flash.new_bit_error_rate", rate.as_str()),
-        ("flash.worn_bit_error_rate", "0.5"),
-        ("flash.read_disturb_reads", "1000000000000"),
-        ("controller.read_retries", "20"),
-        ("controller.retry_factor", "0.8"),
-        FOUR_UNITS,
-    ];
     let mut good =
         drive(5, &[("flash.new_bit_error_rate", "0"), ("flash.worn_bit_error_rate", "0"), FOUR_UNITS]);
-    let mut bad = drive(5, &rates);
+    let mut bad = drive(5, &NEED_RETRIES);
     fill(&mut good, 400);
     fill(&mut bad, 400);
     let one_ns = once(&mut good, Op::Read, 0, 2).split.flash_ns;
@@ -112,18 +113,9 @@ fn units_of_one_page_that_are_read_together_are_read_again_together() {
 
 #[test]
 fn what_was_read_ahead_is_read_again_by_page_whatever_the_host_takes_at_once() {
-    let rate = (8.0 / 4096.0).to_string();
     let retries = |read_ahead_bytes: &str, sectors: u32| {
-        let rates = [
-            ("flash.new_bit_error_rate", rate.as_str()),
-            ("flash.worn_bit_error_rate", "0.5"),
-            ("flash.read_disturb_reads", "1000000000000"),
-            ("controller.read_retries", "20"),
-            ("controller.retry_factor", "0.8"),
-            ("controller.read_ahead_bytes", read_ahead_bytes),
-            FOUR_UNITS,
-        ];
-        let mut drive = drive(5, &rates);
+        let ahead = [("controller.read_ahead_bytes", read_ahead_bytes)];
+        let mut drive = drive(5, &[&NEED_RETRIES[..], &ahead].concat());
         fill(&mut drive, 400);
         // The second one goes on where the first ended, so that all behind it is read ahead.
         once(&mut drive, Op::Read, 0, 8);
