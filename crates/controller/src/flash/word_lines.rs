@@ -62,6 +62,20 @@ impl Flash {
         }
     }
 
+    /// Planes of a die that are sensed by themselves.
+    pub(crate) fn planes_apart(&self) -> u32 {
+        self.operations.as_ref().map_or(1, |operations| operations.config.planes)
+    }
+
+    /// Those of them that hold some sectors of one unit, a bit each.
+    pub(crate) fn planes_of_unit(&self, ppn: Ppn, (first, count): (u32, u32)) -> u64 {
+        let Some(operations) = &self.operations else { return 1 };
+        let WordLineConfig { planes, page_types, .. } = operations.config;
+        let pages = self.native_mask(planes * page_types, ppn, first.into(), count.into());
+        let of_kinds = (0..page_types).fold(0, |all, kind| all | pages >> (kind * planes));
+        of_kinds & (u64::MAX >> (u64::BITS - planes))
+    }
+
     fn native_mask(&self, pages: u32, ppn: Ppn, sector: u64, sectors: u64) -> u64 {
         let page_sectors = u64::from(self.layout.geometry.program_bytes()) / SECTOR_BYTES / u64::from(pages);
         let unit = u64::from(ppn.0 % self.layout.units_per_page);

@@ -193,3 +193,60 @@ fn a_page_that_is_sensed_again_disturbs_its_block_again() {
     assert!(agrees(same, 800, more_than(8, 4096, 16.0 / 4096.0)), "{same} of 800");
     assert!(agrees(other, 800, more_than(8, 4096, 10.0 / 4096.0)), "{other} of 800");
 }
+
+#[test]
+fn a_sensing_of_one_plane_disturbs_no_other() {
+    // Lines of four planes by three pages of 16 KiB, read plane by plane. A mean of 8 wrong bits of which 8 are corrected;
+    // 5,000 sensings make it 12.
+    let rate = (8.0 / 4096.0).to_string();
+    let mut drive = drive(
+        6,
+        &[
+            ("flash.cell", "tlc"),
+            ("flash.one_shot", "true"),
+            ("flash.two_plane", "true"),
+            ("flash.channel_count", "1"),
+            ("flash.dies_per_channel", "1"),
+            ("flash.planes_per_die", "4"),
+            ("flash.pages_per_block", "24"),
+            ("flash.page_bytes", "16384"),
+            ("flash.oob_bytes", "2048"),
+            ("flash.read_middle_ns", "50000"),
+            ("flash.read_upper_ns", "50000"),
+            ("ftl.map_unit_bytes", "4096"),
+            ("ftl.journal_updates_per_page", "0"),
+            ("write_buffer.size_bytes", "1572864"),
+            ("controller.read_ahead_bytes", "0"),
+            ("controller.codeword_bytes", "512"),
+            ("controller.correctable_bits", "8"),
+            ("controller.read_retries", "0"),
+            ("flash.new_bit_error_rate", &rate),
+            ("flash.worn_bit_error_rate", "0.5"),
+            ("flash.read_disturb_reads", "10000"),
+        ],
+    );
+    let (line, block) = (48, 384);
+    for first in (0..2 * block).step_by(line as usize) {
+        once(&mut drive, Op::Write, first * 8, 8 * line as u32);
+        once(&mut drive, Op::Flush, 0, 0);
+    }
+    for _ in 0..5_000 {
+        once(&mut drive, Op::Read, 0, 8);
+    }
+    let mut lost = |units: Vec<u64>| {
+        let before = count(&drive, "uncorrectable_codewords");
+        let draws = units.len() as u64 * 8;
+        for unit in units {
+            once(&mut drive, Op::Read, unit * 8, 8);
+        }
+        (count(&drive, "uncorrectable_codewords") - before, draws)
+    };
+    let of_plane = |plane, unit: &u64| unit % line / 4 % 4 == plane;
+    for (plane, mean) in [(0, 12.0), (1, 8.0), (2, 8.0), (3, 8.0)] {
+        let (found, draws) = lost((0..block).filter(|unit| of_plane(plane, unit)).collect());
+        let chance = more_than(8, 4096, mean / 4096.0);
+        assert!(agrees(found, draws, chance), "plane {plane}: {found} of {draws}, {chance}");
+    }
+    let (found, draws) = lost((block..2 * block).collect());
+    assert!(agrees(found, draws, more_than(8, 4096, 8.0 / 4096.0)), "another block: {found} of {draws}");
+}

@@ -1,6 +1,7 @@
 //! Wrong bits: how many there are, and which codewords can be corrected.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use drivelab_nand::{BlockIndex, CellMode, Lpn, Ppn, SECTOR_BYTES};
 use drivelab_sim::Nanos;
@@ -22,13 +23,11 @@ struct BlockAge {
     programmed_ns: Nanos,
     /// From which page on the rest was programmed so much later that it counts, and when; the last is the latest.
     later: Vec<(u32, Nanos)>,
-    /// How often pages of it were sensed, retries too.
-    sensings: u64,
 }
 
 impl BlockAge {
     fn since(programmed_ns: Nanos) -> Self {
-        Self { programmed_ns, later: Vec::new(), sensings: 0 }
+        Self { programmed_ns, later: Vec::new() }
     }
 
     /// When a page was programmed.
@@ -43,6 +42,10 @@ impl BlockAge {
 pub(crate) struct Aging {
     model: BitErrors,
     blocks: Vec<BlockAge>,
+    /// How often pages were sensed since the first of their block was programmed, retries too: of each block on each of
+    /// `planes` planes that are sensed by themselves. What disturbs cells is what their own strings carry.
+    sensings: Vec<u64>,
+    planes: u32,
     /// Time that has passed while nothing else happened.
     skipped_ns: Nanos,
     /// The next block that is looked at in passing.
@@ -57,6 +60,8 @@ pub(crate) struct Place {
     pub block: BlockIndex,
     /// The page of its block.
     pub page: u32,
+    /// The planes of it that are sensed, a bit each.
+    pub planes: u64,
     pub ppn: Ppn,
     pub mode: CellMode,
     /// Number of the first program of its block.
@@ -80,9 +85,16 @@ pub(crate) struct Found {
 }
 
 impl Aging {
-    pub fn new(model: BitErrors, blocks: u32, now: Nanos) -> Self {
+    /// The state of `blocks` blocks on each of `planes` planes that are sensed by themselves.
+    pub fn new(model: BitErrors, (blocks, planes): (u32, u32), now: Nanos) -> Self {
+        let sensings = vec![0; (blocks * planes) as usize];
         let blocks = vec![BlockAge::since(now); blocks as usize];
-        Self { model, blocks, skipped_ns: 0, patrol: 0, lost: BTreeMap::new() }
+        Self { model, blocks, sensings, planes, skipped_ns: 0, patrol: 0, lost: BTreeMap::new() }
+    }
+
+    fn sensings_of(&self, block: BlockIndex) -> Range<usize> {
+        let first = (block.0 * self.planes) as usize;
+        first..first + self.planes as usize
     }
 
     pub fn set_model(&mut self, model: BitErrors) {
@@ -104,6 +116,8 @@ impl Aging {
         let age = &mut self.blocks[block.0 as usize];
         if page == 0 {
             *age = BlockAge::since(programmed_ns);
+            let planes = self.sensings_of(block);
+            self.sensings[planes].fill(0);
         } else if programmed_ns.saturating_sub(age.programmed_ns(page)) as f64
             > self.model.retention_ns / SAME_AGE_PART
         {
@@ -111,9 +125,18 @@ impl Aging {
         }
     }
 
-    /// Pages of a block were sensed.
-    pub fn note_sensings(&mut self, block: BlockIndex, count: u32) {
-        self.blocks[block.0 as usize].sensings += u64::from(count);
+    /// Pages of a block were sensed so often, on each of these planes.
+    pub fn note_sensings(&mut self, (block, planes): (BlockIndex, u64), count: u32) {
+        let all = self.sensings_of(block);
+        for (plane, sensings) in self.sensings[all].iter_mut().enumerate() {
+            *sensings += u64::from(count) * (planes >> plane & 1);
+        }
+    }
+
+    /// How often the one of these planes was sensed that was sensed most often.
+    fn most_sensings(&self, (block, planes): (BlockIndex, u64)) -> u64 {
+        let all = self.sensings[self.sensings_of(block)].iter().enumerate();
+        all.filter(|&(plane, _)| planes >> plane & 1 != 0).map(|(_, &sensings)| sensings).max().unwrap_or(0)
     }
 
     /// Marks of a unit's sectors that are lost.
@@ -148,16 +171,16 @@ impl Aging {
         self.lost.clear();
     }
 
-    /// Wrong bits to be expected in a codeword of a page.
+    /// Wrong bits to be expected in a codeword of a page, on the one of these planes that was sensed most often.
     pub fn expected_bits(
         &self,
-        (block, page): (BlockIndex, u32),
+        (block, page, planes): (BlockIndex, u32, u64),
         (mode, erase_count): (CellMode, u32),
         now: Nanos,
     ) -> f64 {
         let BitErrors { retention_ns, read_disturb_reads, .. } = self.model;
         let age = &self.blocks[block.0 as usize];
-        let sensings = age.sensings;
+        let sensings = self.most_sensings((block, planes));
         let age_ns = now.saturating_add(self.skipped_ns).saturating_sub(age.programmed_ns(page));
         let cells = match mode {
             CellMode::Native => self.model.native,
@@ -170,7 +193,8 @@ impl Aging {
 
     /// Reads `count` sectors of a unit from `first` on.
     pub fn read(&mut self, seed: u64, place: Place, (first, count): (u32, u32), now: Nanos) -> Found {
-        let expected = self.expected_bits((place.block, place.page), (place.mode, place.erase_count), now);
+        let expected =
+            self.expected_bits((place.block, place.page, place.planes), (place.mode, place.erase_count), now);
         let mut found = Found::default();
         let none = at_most(0, expected);
         let at_once = surely_at_most(self.model.correctable_bits, expected);
@@ -220,8 +244,12 @@ impl Aging {
         codewords: u64,
         now: Nanos,
     ) -> bool {
-        let expected = self.expected_bits((block, 0), state, now);
-        (1.0 - at_most(self.model.refresh_bits, expected)) * codewords as f64 >= 1.0
+        let too_many = |plane| {
+            let expected = self.expected_bits((block, 0, 1u64 << plane), state, now);
+            1.0 - at_most(self.model.refresh_bits, expected)
+        };
+        let of_planes: f64 = (0..self.planes).map(too_many).sum();
+        of_planes * codewords as f64 / f64::from(self.planes) >= 1.0
     }
 }
 
@@ -279,21 +307,41 @@ mod tests {
     #[test]
     fn wrong_bits_grow_with_wear_age_and_reads() {
         let model = BitErrors::default();
-        let mut aging = Aging::new(model, 1, 0);
+        let mut aging = Aging::new(model, (1, 1), 0);
         let block = BlockIndex(0);
         let mode = CellMode::Native;
-        let new = aging.expected_bits((block, 0), (mode, 0), 0);
+        let new = aging.expected_bits((block, 0, 1), (mode, 0), 0);
         assert!((new - 4096.0 * model.native.new_rate).abs() < 1e-12);
-        let worn = aging.expected_bits((block, 0), (mode, model.native.wear.endurance_erases), 0);
+        let worn = aging.expected_bits((block, 0, 1), (mode, model.native.wear.endurance_erases), 0);
         assert!((worn - 4096.0 * model.native.worn_rate).abs() < 1e-9);
         aging.pass(model.retention_ns as u64);
-        assert!((aging.expected_bits((block, 0), (mode, 0), 0) / new - 2.0).abs() < 1e-9);
+        assert!((aging.expected_bits((block, 0, 1), (mode, 0), 0) / new - 2.0).abs() < 1e-9);
         for _ in 0..model.read_disturb_reads {
-            aging.note_sensings(block, 1);
+            aging.note_sensings((block, 1), 1);
         }
-        assert!((aging.expected_bits((block, 0), (mode, 0), 0) / new - 4.0).abs() < 1e-9);
+        assert!((aging.expected_bits((block, 0, 1), (mode, 0), 0) / new - 4.0).abs() < 1e-9);
         aging.note_programmed((block, 0), 5);
-        assert!((aging.expected_bits((block, 0), (mode, 0), 5) / new - 1.0).abs() < 1e-9);
+        assert!((aging.expected_bits((block, 0, 1), (mode, 0), 5) / new - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_plane_is_disturbed_by_what_it_senses_itself() {
+        let model = BitErrors::default();
+        let mut aging = Aging::new(model, (2, 4), 0);
+        let (block, state) = (BlockIndex(1), (CellMode::Native, 0));
+        let new = aging.expected_bits((block, 0, 1), state, 0);
+        for _ in 0..model.read_disturb_reads {
+            aging.note_sensings((block, 0b0110), 1);
+            aging.note_sensings((block, 0b0100), 1);
+        }
+        let times = [0b0001, 0b0010, 0b0100, 0b1000, 0b0011, 0b1111]
+            .map(|planes| aging.expected_bits((block, 0, planes), state, 0) / new);
+        for (found, expected) in times.into_iter().zip([1.0, 2.0, 3.0, 1.0, 2.0, 3.0]) {
+            assert!((found - expected).abs() < 1e-9, "{times:?}");
+        }
+        assert!((aging.expected_bits((BlockIndex(0), 0, 0b1111), state, 0) / new - 1.0).abs() < 1e-9);
+        aging.note_programmed((block, 0), 0);
+        assert!((aging.expected_bits((block, 0, 0b1111), state, 0) / new - 1.0).abs() < 1e-9);
     }
 
     #[test]
@@ -302,11 +350,11 @@ mod tests {
         model.slc.worn_rate = 1e-5;
         model.slc.wear.endurance_erases = 20_000;
         model.native.wear.erases_before = 10_000;
-        let aging = Aging::new(model, 1, 0);
+        let aging = Aging::new(model, (1, 1), 0);
         let block = BlockIndex(0);
-        let worn = aging.expected_bits((block, 0), (CellMode::Native, 0), 0);
+        let worn = aging.expected_bits((block, 0, 1), (CellMode::Native, 0), 0);
         assert!((worn - 4096.0 * model.native.worn_rate).abs() < 1e-9);
-        let slc = aging.expected_bits((block, 0), (CellMode::Slc, 20_000), 0);
+        let slc = aging.expected_bits((block, 0, 1), (CellMode::Slc, 20_000), 0);
         assert!((slc - 4096.0 * 1e-5).abs() < 1e-9);
     }
 
@@ -314,12 +362,19 @@ mod tests {
     fn what_is_lost_stays_lost_and_the_share_is_the_tail() {
         let mut model = BitErrors { retries: 0, read_disturb_reads: u64::MAX, ..BitErrors::default() };
         model.native.new_rate = 8.0 / 4096.0;
-        let mut aging = Aging::new(model, 1, 0);
+        let mut aging = Aging::new(model, (1, 1), 0);
         let mut lost = 0;
         for page in 0..5_000 {
             let (block, mode) = (BlockIndex(0), CellMode::Native);
-            let place =
-                Place { block, page, ppn: Ppn(page), mode, sequence: u64::from(page), erase_count: 0 };
+            let place = Place {
+                block,
+                page,
+                planes: 1,
+                ppn: Ppn(page),
+                mode,
+                sequence: u64::from(page),
+                erase_count: 0,
+            };
             let first = aging.read(7, place, (0, 8), 0).lost;
             lost += first.iter().map(|&(_, count)| count).sum::<u32>();
             assert_eq!(first, aging.clone().read(7, place, (0, 8), 0).lost);

@@ -95,7 +95,8 @@ impl<M: Scheduled> SolidStateDrive<M> {
 
     /// Adds a plan's faults.
     fn install(&mut self, plan: &FaultPlan) -> Result<(), String> {
-        let (blocks, now) = (self.layout.block_count(), self.now_ns);
+        let (blocks, planes) = (self.layout.block_count(), self.flash.planes_apart());
+        let now = self.now_ns;
         let spare_before = self.mapping.bad_blocks().and_then(|bad| bad.rules().spare_blocks);
         let faults = self.have_faults();
         faults.rules.extend(plan.faults.iter().map(|fault| Rule { fault: fault.clone(), fired: 0 }));
@@ -110,7 +111,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 aging.set_model(model);
                 Some(aging)
             }
-            (None, Some(model)) => Some(Box::new(Aging::new(model, blocks, now))),
+            (None, Some(model)) => Some(Box::new(Aging::new(model, (blocks, planes), now))),
         };
         let rules = faults.failure_rules(plan.spare_blocks.or(spare_before));
         let needs_blocks =

@@ -23,10 +23,12 @@ const MARKS: u32 = 32;
 struct SensedPage {
     page: u64,
     ppn: Ppn,
+    /// The planes on which it lies, a bit each.
+    planes: u64,
     /// What is moved each time that it is sensed again: from the first sector of the unit at `ppn` on, so many.
     range: (u32, u64),
     bytes: u64,
-    /// Sensings that it took at once; 0: it had been read ahead.
+    /// Sensings of each of them that it took at once; 0: it had been read ahead.
     sensings: u32,
     /// How often it is sensed again, because of the unit that needs it most often.
     retries: u32,
@@ -101,8 +103,8 @@ impl<M: Scheduled> SolidStateDrive<M> {
         let flash = self.mapping.flash();
         let sequence = flash.first_sequence(block);
         let (mode, erase_count) = (flash.mode(block), flash.erase_count(block));
-        let page = self.layout.page_of(ppn);
-        let place = Place { block, page, ppn, mode, sequence, erase_count };
+        let (page, planes) = (self.layout.page_of(ppn), self.flash.planes_of_unit(ppn, range));
+        let place = Place { block, page, planes, ppn, mode, sequence, erase_count };
         let found = aging.read(seed, place, range, now);
         faults.counters.corrected_codewords += found.corrected;
         faults.counters.uncorrectable_codewords += found.uncorrectable;
@@ -181,7 +183,9 @@ impl<M: Scheduled> SolidStateDrive<M> {
     fn sensed_page(&self, ppn: Ppn, (first, count): (u32, u32), retries: u32) -> SensedPage {
         let bytes = u64::from(self.layout.unit_bytes.min(self.layout.geometry.program_bytes()));
         let (page, sensings) = (self.flash.page_number(ppn), self.flash.pages_of_unit(first, count));
-        SensedPage { page, ppn, range: (first, count.into()), bytes, sensings, retries }
+        let planes = self.flash.planes_of_unit(ppn, (first, count));
+        let sensings = sensings.div_ceil(planes.count_ones());
+        SensedPage { page, ppn, planes, range: (first, count.into()), bytes, sensings, retries }
     }
 
     /// Units from the one at `ppn` on are read ahead of the host: what that does to their block.
@@ -192,7 +196,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
         for index in 0..units {
             let page = self.sensed_page(Ppn(ppn.0 + index), (0, self.sectors_per_unit), 0);
             if last.replace(page.page) != Some(page.page) {
-                self.note_sensings(page.ppn, page.sensings);
+                self.note_sensings(&page, page.sensings);
                 self.forget_sensed_ahead(page.page);
             }
         }
@@ -205,11 +209,11 @@ impl<M: Scheduled> SolidStateDrive<M> {
         }
     }
 
-    /// A block was sensed so often.
-    fn note_sensings(&mut self, ppn: Ppn, sensings: u32) {
-        let block = self.layout.block_of(ppn);
+    /// The planes of a page were sensed so often.
+    fn note_sensings(&mut self, page: &SensedPage, sensings: u32) {
+        let planes = (self.layout.block_of(page.ppn), page.planes);
         if let Some(aging) = self.faults.as_mut().and_then(|faults| faults.aging.as_mut()) {
-            aging.note_sensings(block, sensings);
+            aging.note_sensings(planes, sensings);
         }
     }
 
@@ -273,7 +277,8 @@ impl<M: Scheduled> SolidStateDrive<M> {
 
     /// A page was sensed, and is sensed again with other thresholds as often as it needs.
     fn end_sensing(&mut self, page: Option<SensedPage>, wait: &mut FlashWait, now: Nanos, is_cleaning: bool) {
-        let Some(SensedPage { page, ppn, range, bytes, sensings, mut retries }) = page else { return };
+        let Some(sensed) = page else { return };
+        let SensedPage { page, ppn, range, bytes, sensings, mut retries, .. } = sensed;
         if sensings == 0
             && let Some(faults) = &mut self.faults
         {
@@ -282,7 +287,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             faults.sensed_ahead = Some((page, known.max(retries)));
             retries = retries.saturating_sub(known);
         }
-        self.note_sensings(ppn, sensings + retries);
+        self.note_sensings(&sensed, sensings + retries);
         if let Some(faults) = &mut self.faults {
             faults.counters.read_retries += u64::from(retries);
         }
