@@ -210,9 +210,13 @@ def _rate(key: str, read: Callable[[Section, str], int]) -> Any:
 
 def _rate_iops(reader: Section, text: str) -> dict[str, Any]:
     """fio counts bytes: of blocks of several sizes so many as if all were of the smallest."""
-    found: dict[str, Any] = _rate(
-        "rate_iops", lambda reader, text: units.whole_number(text, 1, RATE_IOPS_MAX)
-    )(reader, text)
+
+    def limit(reader: Section, text: str) -> int:
+        if text == "0":
+            raise ValueError("from one request a second on; without a rate nothing limits it")
+        return units.whole_number(text, 1, RATE_IOPS_MAX)
+
+    found: dict[str, Any] = _rate("rate_iops", limit)(reader, text)
     if not found or not any(map(reader.has, ("bssplit", "bsrange"))):
         return found
     if reader.value("rate_process", lambda t: one_of(t, RATE_PROCESSES), "linear") != "linear":
@@ -258,6 +262,19 @@ def _time(key: str, unit: str = "s") -> Any:
     return lambda reader, text: {key: units.time_ns(text, unit)}
 
 
+def _start(reader: Section, text: str) -> dict[str, Any]:
+    if "-" in text:
+        raise ValueError("one time, not two to draw from")
+    return {"start_ns": units.time_ns(text)}
+
+
+def _mode(reader: Section, text: str) -> dict[str, Any]:
+    if ":" in text:
+        allowed = "a mode alone: steps of sequences and repeats of random places aren't supported"
+        raise ValueError(allowed)
+    return {"rw": one_of(text, MODES)}
+
+
 def _runtime(reader: Section, text: str) -> dict[str, Any]:
     """0 is no limit, as in fio."""
     return {"runtime_ns": units.time_ns(text) or None}
@@ -279,7 +296,7 @@ QUEUE_CLASSES = {name: name for name in get_args(QueueClass)}
 
 Reader = Callable[[Section, str], dict[str, Any]]
 READERS: dict[str, Reader] = {
-    "rw": lambda reader, text: {"rw": one_of(text, MODES)},
+    "rw": _mode,
     "rwmixread": lambda reader, text: {"read_percent": units.percent(text)},
     "rwmixwrite": lambda reader, text: {"read_percent": 100 - units.percent(text)},
     "bs": block_sizes.bs,
@@ -293,7 +310,7 @@ READERS: dict[str, Reader] = {
     "runtime": _runtime,
     "time_based": lambda reader, text: {"time_based": units.flag(text)},
     "ramp_time": _time("ramp_ns"),
-    "startdelay": _time("start_ns"),
+    "startdelay": _start,
     "loops": _count("loops", 1),
     "randseed": lambda reader, text: {},
     "norandommap": lambda reader, text: {"random_map": not units.flag(text)},

@@ -108,6 +108,9 @@ def test_a_file_begins_where_the_drive_does(tmp_path: Path) -> None:
             "offset_increment=50% is not possible; allowed: up to 8589934080 bytes, times 2 for",
         ),
         ("[a]\nrw=read\nbsrange=4k-1m\nsize=64k\n", "bsrange=4k-1m is not possible"),
+        ("[a]\nrw=write:8k\n", "rw=write:8k is not possible; allowed: a mode alone"),
+        ("[a]\nrw=read\nstartdelay=1-3\n", "startdelay=1-3 is not possible; allowed: one time"),
+        ("[a]\nrw=read\nrate_iops=0\n", "rate_iops=0 is not possible; .*nothing limits it"),
     ):
         with pytest.raises(RequestError, match=words):
             read(tmp_path, wrong)
