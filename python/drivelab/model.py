@@ -143,8 +143,7 @@ class Model:
     @property
     def notes(self) -> list[str]:
         """What must be known to read any number of the drive."""
-        scale = [f"at this scale: {remark}" for remark in self.scale_remarks]
-        return scale + _idle_remarks(self.parameters)
+        return scale_notes(self.scale_remarks) + _idle_remarks(self.parameters)
 
     @property
     def memory_bytes(self) -> int:
@@ -203,6 +202,11 @@ class Model:
     def details(self) -> dict[str, Any]:
         """What `show` prints of a model."""
         return self.description | self.summary()
+
+
+def scale_notes(remarks: Iterable[str]) -> list[str]:
+    """What a small version has to say of itself, as notes of what was measured on it."""
+    return [f"at this scale: {remark}" for remark in remarks]
 
 
 def _idle_remarks(stated: Iterable[dict[str, Any]]) -> list[str]:

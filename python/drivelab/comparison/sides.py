@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from drivelab import model as models
 from drivelab.comparison.compared import Compared
 from drivelab.comparison.runs import completed
 from drivelab.errors import RequestError
@@ -74,7 +75,7 @@ class Side:
     @property
     def scale_notes(self) -> tuple[str, ...]:
         """What a small version has to say of itself."""
-        return tuple(f"at this scale: {text}" for text in self.model.scale_remarks or ())
+        return tuple(models.scale_notes(self.model.scale_remarks or ()))
 
     def record(self, test_id: str, state: str) -> Test | None:
         """The record of one test in one state."""

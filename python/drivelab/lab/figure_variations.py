@@ -211,7 +211,7 @@ def small_notes(model: models.Model) -> list[str]:
         f"a drive of 1/{model.scale} of the size, of which nothing was published: how far the "
         "figure moves says something, what it is doesn't"
     )
-    return [size, *(f"at this scale: {remark}" for remark in model.scale_remarks)]
+    return [size, *models.scale_notes(model.scale_remarks)]
 
 
 def _sorted_out(

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from drivelab import arguments, model_layers, procedures, schedule
 from drivelab import model as models
-from drivelab import model_layers, procedures, schedule
 from drivelab import review as laboratory
 from drivelab.comparison.sides import SIDES_MAX
 from drivelab.errors import RequestError, nearest
@@ -39,6 +39,12 @@ class Order(BaseModel):
     quick: bool
     seed: Annotated[int, Field(ge=0, le=2**53 - 1)] = 1
     scale: Annotated[int, Field(ge=1, le=SCALE_MAX)] = 1
+
+    @property
+    def scaled_settings(self) -> list[str]:
+        """The settings, and what the scale stands for."""
+        scale = [f"{models.SCALE}={self.scale}"] if self.scale > 1 else []
+        return [*self.settings, *scale]
 
 
 def checked(words: dict[str, Any]) -> Order:
@@ -87,9 +93,7 @@ def check_memory(drives: Iterable[models.Model]) -> None:
 def plan(order: Order) -> laboratory.Plan:
     """The review of an order; raises RequestError for names and values that mean nothing."""
     check_names(order.models)
-    overrides = models.split_overrides(order.settings)
-    if order.scale > 1:
-        overrides.append(("scale_divisor", str(order.scale)))
+    overrides = models.split_overrides(order.scaled_settings)
     loaded = [models.load(name, overrides) for name in order.models]
     memory_bytes = schedule.usual_memory_bytes()
     check_memory(loaded)
@@ -113,10 +117,7 @@ def plan(order: Order) -> laboratory.Plan:
 
 def command_line(order: Order) -> str:
     """The command that gives the same results."""
-    words = ["drivelab review", *order.models]
-    for text in order.settings:
-        words += ["--set", text]
-    words += ["--scale", f"1/{order.scale}"] if order.scale > 1 else []
+    words = ["drivelab review", *order.models, *arguments.set_words(order.scaled_settings)]
     for option, names in (("--tests", order.tests), ("--states", order.states)):
         words += [option, ",".join(map(procedures.group_name, names))] if names else []
     return " ".join([*words, *(["--quick"] if order.quick else []), "--seed", str(order.seed)])
