@@ -203,17 +203,6 @@ def plugin_words(files: Sequence[Path] | None) -> list[str]:
     return [word for file in files or () for word in ("--plugin", str(file))]
 
 
-def set_words(settings: Sequence[str]) -> list[str]:
-    """What `settings` gives as words of a command line, a scale as people say it."""
-    from drivelab import model as models
-
-    words: list[str] = []
-    for text in settings:
-        key, _, value = text.partition("=")
-        words += ["--scale", f"1/{value}"] if key == models.SCALE else ["--set", text]
-    return words
-
-
 def worker_count(wanted: int | None) -> int:
     """What `--workers` says."""
     from drivelab import schedule

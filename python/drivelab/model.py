@@ -304,6 +304,15 @@ SCALE = "scale_divisor"
 """The parameter of small versions that `--scale` sets."""
 
 
+def set_words(settings: Iterable[str]) -> list[str]:
+    """KEY=VALUE of several settings as words of a command line, a scale as people say it."""
+    words: list[str] = []
+    for text in settings:
+        key, _, value = text.partition("=")
+        words += ["--scale", f"1/{value}"] if key == SCALE else ["--set", text]
+    return words
+
+
 def scale_divisor(text: object, option: str = "--scale") -> str:
     """N of a scale 1/N; raises RequestError for one that isn't."""
     if not isinstance(text, str):

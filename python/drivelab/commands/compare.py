@@ -22,6 +22,7 @@ from drivelab import (
     states,
     stored,
 )
+from drivelab import model as models
 from drivelab.commands import printing, recording
 from drivelab.comparison import compare, planning
 from drivelab.comparison.document import document as to_document
@@ -184,7 +185,7 @@ def _keep(reviewed: dict[str, Any], folder: Path) -> None:
 
 def _command_line(sides: Sequence[str], wanted: Wanted, seed: int | None, *, force: bool) -> str:
     """The command that repeats a comparison; without a seed if nothing is reviewed."""
-    words = ["drivelab", "compare", *sides, *arguments.set_words(wanted.sets)]
+    words = ["drivelab", "compare", *sides, *models.set_words(wanted.sets)]
     for option, names in (("--tests", wanted.tests), ("--states", wanted.states)):
         words += [option, ",".join(names)] if names else []
     words += [*arguments.plugin_words(wanted.plugin_files), *(["--quick"] if wanted.quick else [])]

@@ -134,4 +134,4 @@ def _command_line(drive: str | None, only: frozenset[str], sets: Sequence[str], 
     words = ["drivelab", "figures"]
     words += ["--drive", drive] if drive is not None else []
     words += ["--only", ",".join(sorted(only))] if only else []
-    return printing.command_line([*words, *arguments.set_words(sets)], seed)
+    return printing.command_line([*words, *models.set_words(sets)], seed)

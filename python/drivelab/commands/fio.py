@@ -114,7 +114,7 @@ def run(
         words += until.words(until_steady, round_time, limit)
         logs = {"--request-log": request_log, "--timeline": timeline_file}
         words += printing.option_words({**logs, "--timeline-window": timeline_window})
-        words += [*real_drives.wish_words(size, buffered), *arguments.set_words(settings)]
+        words += [*real_drives.wish_words(size, buffered), *models.set_words(settings)]
         words += printing.option_words({"--span": span})
         own = documents.provenance(found, wanted, workloads[0], seed) | {"span_bytes": span_bytes}
         own |= subject.smart_record(found)

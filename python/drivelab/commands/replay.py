@@ -164,7 +164,7 @@ def replay(
     words = ["drivelab", "replay", str(trace_file), *printing.option_words(options)]
     words += ["--until-steady"] if until_steady else []
     words += [*arguments.plugin_words(plugin), *real_drives.wish_words(size, buffered)]
-    command_line = printing.command_line([*words, *arguments.set_words(settings)], seed)
+    command_line = printing.command_line([*words, *models.set_words(settings)], seed)
     document = laboratory.document(
         found,
         trace,

@@ -161,7 +161,7 @@ def _command_words(
 ) -> list[str]:
     """The command that repeats the results; what doesn't change them is left out."""
     words = ["drivelab", "review", *(["--all"] if every else names)]
-    words += arguments.set_words(sets)
+    words += models.set_words(sets)
     if tests:
         words += ["--tests", ",".join(tests)]
     if state_names:

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from drivelab import arguments, model_layers, procedures, schedule
 from drivelab import model as models
+from drivelab import model_layers, procedures, schedule
 from drivelab import review as laboratory
 from drivelab.comparison.sides import SIDES_MAX
 from drivelab.errors import RequestError, nearest
@@ -117,7 +117,7 @@ def plan(order: Order) -> laboratory.Plan:
 
 def command_line(order: Order) -> str:
     """The command that gives the same results."""
-    words = ["drivelab review", *order.models, *arguments.set_words(order.scaled_settings)]
+    words = ["drivelab review", *order.models, *models.set_words(order.scaled_settings)]
     for option, names in (("--tests", order.tests), ("--states", order.states)):
         words += [option, ",".join(map(procedures.group_name, names))] if names else []
     return " ".join([*words, *(["--quick"] if order.quick else []), "--seed", str(order.seed)])
