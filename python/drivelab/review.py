@@ -390,7 +390,7 @@ class _Bench:
         account = Account()
         used = AccountedTarget(target, account, self._plan.span_bytes)
         before = smart_reading(self._model)
-        measured = test.measure(used, seed, self._plan.quick, progress)
+        measured = test.measure_noted(used, seed, self._plan.quick, progress)
         after = smart_reading(self._model)
         spending = results.Spending(account.duration_ns, account.used, account.drive_count)
         record = results.measured_record(self._model.name, state.name, test, measured, spending)

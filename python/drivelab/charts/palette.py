@@ -57,7 +57,7 @@ DARK = LIGHT | {
     "queueing": "#8a939d",
 }
 THEMES = {"light": LIGHT, "dark": DARK}
-SERIES = ("$new", "$used", "$tortured", "$trimmed", "$passed", "$published", "$accent", "$other")
+SERIES = ("$new", "$used", "$tortured", "$trimmed", "$passed", "$link", "$ink", "$published")
 """Colours of lines that are not states, in order."""
 PARTS = ("queueing", "link", "firmware", "flash", "cleaning")
 """Parts of a latency, in the order of their stacks; each has a colour of its name."""

@@ -77,13 +77,14 @@ def replaced_results(folder: Path, *names: str) -> None:
 
 
 def longer_tests(plan: Plan) -> None:
-    """Says on standard error that tests of so many seconds are longer ones of small versions."""
+    """Says on standard error that tests of so many seconds or bytes are longer ones of small
+    versions."""
     for model in plan.models:
-        is_timed = any(each.procedure.is_timed for each in plan.measurements[model.name])
-        if is_timed and isinstance(model, Model) and model.scale > 1:
+        fixed = any(each.procedure.has_fixed_length for each in plan.measurements[model.name])
+        if fixed and isinstance(model, Model) and model.scale > 1:
             message(
-                f"{model.name}: at this scale: tests of one stream take seconds and bytes of the "
-                f"whole drive, {model.scale} times as large a share of this one"
+                f"{model.name}: at this scale: tests of a fixed length take seconds and bytes of "
+                f"the whole drive, {model.scale} times as large a share of this one"
             )
 
 

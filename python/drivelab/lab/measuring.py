@@ -49,7 +49,7 @@ def measure(
     # As a review derives it, of a drive that was only prepared.
     before = only_state(drive.history) or json.dumps(counted(drive.history))
     seed = derive_seed(drive.seed, drive.name, before, test.id)
-    work = partial(test.measure, target, seed, quick)
+    work = partial(test.measure_noted, target, seed, quick)
     found = run_alone(f"{drive.name}: {test.title}", work, shown=progress)
     if test.origin is not None:
         # What a review would leave out isn't handed to a script either.

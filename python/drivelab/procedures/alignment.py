@@ -50,6 +50,8 @@ KEYS = ("mib_per_s", "iops", "mean_ms", "max_ms")
 class Alignment(Procedure):
     """Writes at every offset."""
 
+    has_fixed_length = True
+
     def fits(self, capacity_bytes: int) -> bool:
         """Whether a drive of this size has room for a shifted block."""
         return capacity_bytes >= 2 * max(OFFSETS) + SEQUENTIAL_64K.block_bytes

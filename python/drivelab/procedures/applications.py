@@ -49,6 +49,8 @@ def _size_note(place: Place, wanted_bytes: int) -> tuple[str, ...]:
 class Application(Procedure):
     """A test in the free space behind the image."""
 
+    has_fixed_length = True
+
     least_bytes: int = 256 * MIB
     """Free space that it needs."""
     cost: float = 0.3
@@ -288,10 +290,11 @@ PROCEDURES = (
         id="sysmark-2007",
         title="SYSMark 2007: office work, share of the time that the processor works",
         group="applications",
+        quick_text=f"{desktop.QUICK_ROUNDS} rounds of {desktop.ROUNDS}, and the time is theirs",
     ),
     DesktopUse(
         id="desktop-use",
-        title="Hours of desktop use until a request takes half a second",
+        title="Desktop use until a request takes half a second: minutes, 120 at most",
         group="applications",
         cost=0.5,
     ),

@@ -60,6 +60,8 @@ def write_anomaly(sizes: Sequence[int], rates: Sequence[float]) -> int | None:
 class Atto(Procedure):
     """Writing and reading of one file at every transfer size."""
 
+    has_fixed_length = True
+
     data: str = REPEATING
     queue_depth: int = 4
 

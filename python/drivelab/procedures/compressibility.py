@@ -56,6 +56,8 @@ KEYS = ("mib_per_s", "iops", "mean_ms")
 class Compressibility(Procedure):
     """Four workloads at every share."""
 
+    has_fixed_length = True
+
     def fits(self, capacity_bytes: int) -> bool:
         """Whether a drive of this size has room for the file of a quick review."""
         return capacity_bytes >= QUICK_FILE_BYTES

@@ -17,7 +17,7 @@ from typing import Any
 
 from drivelab.counters import program_bytes
 from drivelab.data_patterns import parse_data_pattern
-from drivelab.procedures import small_version
+from drivelab.procedures import outstanding, small_version
 from drivelab.procedures.flow import flow, longest_of_buckets
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
 from drivelab.procedures.pace import TOGETHER, held_seconds
@@ -84,6 +84,7 @@ class Consistency(Procedure):
             notes=(
                 *_not_written_over(rows, report["jobs"][0]["write"]["bytes"] / capacity, target),
                 *_ended_early(rows, report["jobs"][0]["write"]["bytes"] >= job.io_bytes, quick),
+                *outstanding.fewer(target, QUEUE_DEPTH),
                 *small_version.notes(target, SMALL),
             ),
             tables=(Table("seconds", "Random writes by the second", columns, tuple(rows)),),

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from drivelab.data_patterns import parse_data_pattern
+from drivelab.procedures import outstanding
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
 from drivelab.procedures.procedure import Procedure
 from drivelab.procedures.stream import RANDOM
@@ -25,6 +26,10 @@ from drivelab.workload import BlockSize, Job, Rw
 FILE_BYTES = GIB
 RUNS, RUN_S = 5, 5.0
 QUICK_RUNS, QUICK_RUN_S = 2, 1.0
+QUICK_TEXT = (
+    f"the fastest of {QUICK_RUNS} runs of {QUICK_RUN_S:g} s, not of {RUNS} of {RUN_S:g} s: of "
+    "less, what a write buffer takes is a larger part"
+)
 REST_S = 5.0
 
 Direction = Literal["read", "write"]
@@ -84,6 +89,8 @@ NVME = (
 class DiskMark(Procedure):
     """All lines of the window, reading and writing."""
 
+    has_fixed_length = True
+
     lines: tuple[Line, ...]
 
     def fits(self, capacity_bytes: int) -> bool:
@@ -106,13 +113,7 @@ class DiskMark(Procedure):
             for line in self.lines:
                 target.idle(round(REST_S * NS_PER_S))
                 rows.append(_fastest(target, line, direction, size, seed, quick, progress, share))
-        notes = []
         deepest = max(line.queue_depth * line.thread_count for line in self.lines)
-        if deepest > target.queue_depth:
-            notes.append(
-                f"The drive takes {target.queue_depth} commands at once; what is beyond them waits "
-                "in the host."
-            )
         return Measured(
             size,
             values=_values(self.lines, rows),
@@ -120,7 +121,7 @@ class DiskMark(Procedure):
             charts=(
                 Chart(*("lines", "Throughput by test", "bars"), *("test", "mb_per_s", "direction")),
             ),
-            notes=tuple(notes),
+            notes=outstanding.waiting(target, deepest),
         )
 
     @property
@@ -231,7 +232,7 @@ def _values(lines: Sequence[Line], rows: Sequence[dict[str, Any]]) -> tuple[Valu
 
 
 def _preset(test_id: str, title: str, lines: tuple[Line, ...]) -> DiskMark:
-    return DiskMark(id=test_id, title=title, group="presets", lines=lines)
+    return DiskMark(id=test_id, title=title, group="presets", lines=lines, quick_text=QUICK_TEXT)
 
 
 PROCEDURES = (

@@ -193,7 +193,7 @@ class Endurance(Procedure):
 
 def unmeasured(error: RequestError, values: tuple[Value, ...]) -> Measured:
     """What there is of a drive that can't be worn out: no values, and why."""
-    return Measured(values=values, notes=(f"not measured: {error}",))
+    return Measured(values=values, notes=(f"not measured: a drive for it can't be: {error}",))
 
 
 def cells_of(target: Target) -> str:
@@ -313,7 +313,8 @@ def _notes(
     ended: dict[str, float],
     used: dict[str, float],
 ) -> tuple[str, ...]:
-    divisor = round(target.capacity_bytes / small.capacity_bytes)
+    whole = target.original.user_bytes if target.original else target.capacity_bytes
+    divisor = round(whole / small.capacity_bytes)
     part = "the drive itself" if divisor == 1 else f"1/{divisor} of the drive"
     found = [
         f"simulated: {part}, whose blocks stand {erases} erases, each for "

@@ -72,6 +72,12 @@ def cache_pieces(mb_per_s: Sequence[float], held: float = 0) -> int | None:
     return None
 
 
+NO_CACHE = (
+    "the speed falls nowhere as it does behind an SLC cache: the drive has none, or none that ends "
+    "within what was written"
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Fill(Procedure):
     """The whole drive, piece by piece."""
@@ -104,9 +110,12 @@ class Fill(Procedure):
             Column("written_percent", "Written", "%"),
             *(COLUMNS[key] for key in ("mb_per_s", "duration_s", "max_ms")),
         )
+        values = _values(rows, buffer_bytes(target) / (bounds[1] - bounds[0]))
+        has_cache = any(value.name == "cache_gb" and value.value is not None for value in values)
         return Measured(
             bounds[-1],
-            values=_values(rows, buffer_bytes(target) / (bounds[1] - bounds[0])),
+            values=values,
+            notes=() if has_cache else (NO_CACHE,),
             tables=(Table("fill", "Speed over bytes written", columns, tuple(rows)),),
             charts=(Chart("fill", "Speed of a fill", "lines", "written_gb", "mb_per_s"),),
         )

@@ -34,6 +34,11 @@ QUICK_SHARE = 1 / 16
 """Share of each zone that a quick review measures."""
 QUICK_BUFFERS = 2
 """Write buffers that a quick sample is, at least: a smaller one is as fast as there is room."""
+SAMPLED = (
+    f"passes are samples of 1/{1 / QUICK_SHARE:.0f}, and skip the rest: where caches or merges "
+    "matter, these aren't the speeds of whole passes"
+)
+"""Of a quick review."""
 DIP_RATIO = 0.5
 """A zone slower than this share of the median is a dip."""
 
@@ -182,6 +187,7 @@ def _procedure(
         data=data,
         states=states,
         default_for=(),
+        quick_text=SAMPLED,
         traits=TestTraits(pattern="pass", open=not variant),
     )
 

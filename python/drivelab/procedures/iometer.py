@@ -44,6 +44,8 @@ KEYS = ("iops", "mib_per_s", "mean_ms", "max_ms")
 class Profile(Procedure):
     """One profile at every depth."""
 
+    has_fixed_length = True
+
     read_percent: float
     random_percent: float = 100.0
     sizes: Mapping[int, float] = field(hash=False)

@@ -39,6 +39,8 @@ KEYS = ("mean_ms", "p50_ms", "p99_ms", "p99_9_ms", "max_ms")
 class PacedWrites(Procedure):
     """Reads one at a time, beside writes at several rates."""
 
+    has_fixed_length = True
+
     def fits(self, capacity_bytes: int) -> bool:
         """Whether a drive of this size has places to choose from."""
         return timed.fits(capacity_bytes)

@@ -53,6 +53,8 @@ COLUMNS = (
 class Partition(Study):
     """The same history on partitions of several sizes."""
 
+    has_fixed_length = True
+
     def fits(self, capacity_bytes: int) -> bool:
         """Whether the smallest partition of a drive of this size is large enough for a pass."""
         return capacity_bytes >= 64 * MIB
@@ -170,7 +172,7 @@ def _remarks(target: Target, quick: bool) -> tuple[str, ...]:
         minutes = steps.Torture().minutes
         found.append(
             f"a quick review: {QUICK_TORTURE_MINUTES} minutes of torture, not {minutes:g}, "
-            f"and {len(QUICK_SHARES)} sizes only"
+            f"and {len(QUICK_SHARES)} sizes only; {hdtach.SAMPLED}"
         )
     if target.parameter("partition_bytes") is not None:
         found.append("the model is a partition of a drive: what is called the drive here is that")

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from drivelab.counters import energy_j, mean_w, spent
 from drivelab.data_patterns import parse_data_pattern
-from drivelab.procedures import small_version
+from drivelab.procedures import outstanding, small_version
 from drivelab.procedures.flow import flow
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
 from drivelab.procedures.procedure import Procedure
@@ -199,6 +199,7 @@ def _found(
         ),
         notes=(
             *([unknown] if joules is None else [busy] if seconds is None else []),
+            *outstanding.fewer(target, QUEUE_DEPTHS[-1]),
             *small_version.notes(target, SMALL),
         ),
         charts=(

@@ -8,9 +8,10 @@ charts (measured.py). Reports, databases and comparisons know these two, no test
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from drivelab.procedures import small_version
 from drivelab.procedures.measured import Measured
 from drivelab.progress import TaskProgress
 from drivelab.targets import Target
@@ -31,6 +32,8 @@ GROUPS = (
 )
 """Every group of tests, in the order of reports; each has a page in docs/tests/. No test has the
 name of a group."""
+LARGER_SHARE = "its seconds and bytes are those of the whole drive, a larger share of this one"
+"""Of a test that `has_fixed_length`, on a small version."""
 GROUP_TITLES = {"snia pts": "SNIA PTS"}
 """Headings of groups that are names."""
 
@@ -64,6 +67,9 @@ class Procedure(ABC):
     """Where it comes from; None: with drivelab."""
     extra_drives: int = 0
     """Drives that it holds beside the one it is given, at the same time; for the memory bound."""
+    quick_text: str = ""
+    """What a quick review does instead, where that gives other numbers than the whole test: a note
+    of its results. Empty: nothing, or the test says so itself."""
 
     def fits(self, capacity_bytes: int) -> bool:
         """Whether a drive of this size is large enough for it."""
@@ -77,13 +83,22 @@ class Procedure(ABC):
     def measure(self, target: Target, seed: int, quick: bool, progress: TaskProgress) -> Measured:
         """Runs the test on a drive that is in the wanted state; deterministic in the seed."""
 
+    def measure_noted(
+        self, target: Target, seed: int, quick: bool, progress: TaskProgress
+    ) -> Measured:
+        """The same, with what a reader must know of a quick review, and of a small version."""
+        found = self.measure(target, seed, quick, progress)
+        cut = (f"quick: {self.quick_text}",) if quick and self.quick_text else ()
+        small = small_version.notes(target, LARGER_SHARE) if self.has_fixed_length else ()
+        return replace(found, notes=(*found.notes, *cut, *small))
+
     def unabridged(self) -> Procedure:
         """The same test at its full length; itself, unless it is cut short by default."""
         return self
 
     @property
-    def is_timed(self) -> bool:
-        """Whether it is one stream of requests for so long, on a small drive as on a large one."""
+    def has_fixed_length(self) -> bool:
+        """Whether it takes as many seconds, or bytes, of a small version as of the drive."""
         return False
 
     @property

@@ -56,6 +56,8 @@ def reads_before(target: Target) -> int:
 class ReadSpan(Procedure):
     """Random reads over every span, in ascending order."""
 
+    has_fixed_length = True
+
     def cost_on(self, capacity_bytes: int, quick: bool) -> float:
         """Work, in units of a stream of 3 minutes."""
         return len(spans_on(capacity_bytes)) * (0.011 if quick else 0.02)

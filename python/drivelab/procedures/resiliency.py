@@ -50,9 +50,9 @@ UNREAD_NOTE = "most of what the pass of reads asked for is not mapped: it is lef
 
 COLUMNS = (
     Column("condition", "Condition"),
-    Column("pass_read_mb_per_s", "Pass, reading: mean", "MB/s"),
+    Column("pass_read_mb_per_s", "Pass, reading: mean over positions", "MB/s"),
     Column("pass_read_floor_mb_per_s", "Pass, reading: lowest", "MB/s"),
-    Column("pass_write_mb_per_s", "Pass, writing: mean", "MB/s"),
+    Column("pass_write_mb_per_s", "Pass, writing: mean over positions", "MB/s"),
     Column("pass_write_floor_mb_per_s", "Pass, writing: lowest", "MB/s"),
     Column("pass_write_dips", "Pass, writing: dips"),
     Column("file_read_mib_per_s", "AS SSD, reading", "MiB/s"),
@@ -78,6 +78,8 @@ MEASURES = {
 @dataclass(frozen=True, kw_only=True)
 class Resiliency(Procedure):
     """Every condition of a tortured drive, measured in the same way."""
+
+    has_fixed_length = True
 
     data: str
 
@@ -130,7 +132,7 @@ class Resiliency(Procedure):
                 Table("positions", "Passes over all logical blocks", GRAPH, tuple(points)),
             ),
             charts=_charts(),
-            notes=tuple(notes),
+            notes=(*notes, *((f"quick: {hdtach.SAMPLED}",) if quick else ())),
         )
 
     def _condition(

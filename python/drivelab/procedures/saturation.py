@@ -42,6 +42,8 @@ COLUMNS = (
 class Saturation(Procedure):
     """A light queue beside full ones, each number of them on a copy of the drive."""
 
+    has_fixed_length = True
+
     def fits(self, capacity_bytes: int) -> bool:
         """Whether a drive of this size has places to choose from."""
         return timed.fits(capacity_bytes)

@@ -17,7 +17,7 @@ from typing import Any
 
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.procedures import pieces, small_version
-from drivelab.procedures.fill import BEHIND, BLOCK_BYTES, CHANGE, cache_pieces, falls_at
+from drivelab.procedures.fill import BEHIND, BLOCK_BYTES, CHANGE, NO_CACHE, cache_pieces, falls_at
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
 from drivelab.procedures.pieces import mean
 from drivelab.procedures.procedure import Procedure
@@ -239,7 +239,7 @@ class CacheByFill(SlcCache):
                 ),
             ),
             tables=(Table("levels", "Bursts by fill level", columns, tuple(rows)),),
-            notes=small_version.notes(target, SMALL),
+            notes=_notes(target, empty is not None),
             charts=(
                 Chart("levels", "SLC cache by fill level", "bars", "full_percent", "cache_gb"),
             ),
@@ -312,7 +312,7 @@ class CacheAfterPause(SlcCache):
             count * piece_bytes_on(target.capacity_bytes),
             notes=(
                 *([f"bursts after pauses end with the drive, at {first.gb(left):.4g} GB"] * short),
-                *small_version.notes(target, SMALL),
+                *_notes(target, first.cached is not None),
             ),
             values=tuple(values),
             tables=(Table("pauses", "Bursts after pauses", columns, tuple(rows)),),
@@ -362,6 +362,11 @@ def _fill(
         seed=derive_seed(seed, "fill", str(first)),
     )
     target.run([job], progress, share)
+
+
+def _notes(target: Target, has_cache: bool) -> tuple[str, ...]:
+    """What must be known of these bursts."""
+    return small_version.notes(target, SMALL) if has_cache else (NO_CACHE,)
 
 
 PROCEDURES = (

@@ -16,6 +16,7 @@ from typing import Any
 from drivelab.counters import write_amplification_of
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.errors import RequestError
+from drivelab.model import SCALE
 from drivelab.procedures.flow import flow
 from drivelab.procedures.stream import RANDOM
 from drivelab.procedures.study import Study
@@ -110,7 +111,11 @@ def steady_writes(
         )
         return target.run([job], progress, share * part)
 
-    write("warm-up", int(free_bytes * WARM_UP_MARGIN), WARM_UP_S, 0.4)
+    is_small = (target.parameter(SCALE) or 1) > 1
+    # It has more: what it holds back, and an SLC cache, are of whole blocks.
+    flash_bytes = int(target.parameter("raw_capacity_bytes") or 0) if is_small else 0
+    warm_up_bytes = int(max(free_bytes, flash_bytes - span_bytes) * WARM_UP_MARGIN)
+    write("warm-up", warm_up_bytes, WARM_UP_S, 0.4)
     rounds: list[Report] = []
     round_bytes = int(min(span_bytes * ROUND_SHARE, free_bytes * ROUND_FREE_SHARE))
     wanted = QUICK_ROUNDS if quick else ROUNDS_MAX

@@ -63,6 +63,8 @@ COLUMNS = (
 class StorageBench(Procedure):
     """One trace, replayed on a drive that holds the image it was recorded on."""
 
+    has_fixed_length = True
+
     trace_name: str
 
     @property

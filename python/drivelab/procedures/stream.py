@@ -8,7 +8,6 @@ from statistics import fmean
 from typing import Literal, Self
 
 from drivelab.data_patterns import parse_data_pattern
-from drivelab.procedures import small_version
 from drivelab.procedures.measured import Measured
 from drivelab.procedures.pace import FULL_SPEED, held_seconds
 from drivelab.procedures.procedure import Procedure
@@ -26,8 +25,6 @@ would be read."""
 
 REPEATING, RANDOM = "repeating", "random"
 """Data patterns: what Iometer sent in the reviews, and what it sends on request."""
-
-SMALL = "its seconds and bytes are those of the whole drive, a larger share of this one"
 
 LINK_BYTES_PER_S = 16 * 10**9
 """What a link carries that nothing is known of: four lanes of PCI Express 5.0 give less."""
@@ -116,9 +113,7 @@ class Stream(Procedure):
             share = 0.7
             target.run([self._writing(target, seed, quick)], progress, 1 - share)
         report = target.run([self.job(target.capacity_bytes, seed, quick)], progress, share)
-        notes = small_version.notes(target, SMALL) if self.is_timed else ()
-        if self.direction == "write":
-            notes += _of_two_speeds(report, self.block_bytes)
+        notes = _of_two_speeds(report, self.block_bytes) if self.direction == "write" else ()
         return Measured(self.span_bytes_on(target.capacity_bytes), report, notes=notes)
 
     def _writing(self, target: Target, seed: int, quick: bool) -> Job:
@@ -143,7 +138,7 @@ class Stream(Procedure):
         )
 
     @property
-    def is_timed(self) -> bool:
+    def has_fixed_length(self) -> bool:
         """Whether it has requests, and a time."""
         return self.duration_s > 0 and self.block_bytes > 0
 

@@ -194,6 +194,7 @@ def render(results: dict[str, Any]) -> str:
             unmodelled=tables.unmodelled(review),
             contrasted=any(section.contrasts for section in sections),
             timed=any(section.time_charts or section.position_charts for section in sections),
+            told_latencies=any(test.latency_us.mean is not None for test in review.streams),
             grouped=_grouped(sections),
             agreement=agreement,
             drawing=page.drawn(shown),

@@ -52,9 +52,12 @@ class Axis:
         return q.exact(float(f"{amount:.4g}"))
 
     def line(self, value: Any) -> str:
-        """A value as a line's name: with its unit, as no axis says it."""
-        has_unit = q.number(value) is not None and self.unit not in ("", "B")
-        return f"{self.place(value)} {self.unit}" if has_unit else self.place(value)
+        """A value as a line's name: a number with its unit, or its title, as no axis says it."""
+        if q.number(value) is None or self.unit == "B":
+            return self.place(value)
+        return (
+            f"{self.place(value)} {self.unit}" if self.unit else f"{self.title} {self.place(value)}"
+        )
 
     def scale(self, *, named: bool = False) -> Scale:
         """The axis as charts have it, of numbers or of names."""

@@ -88,13 +88,15 @@ def compared(before: Stream, after: Stream, name: str = "mib_per_s") -> tuple[st
 
 
 def circumstances(test: Stream) -> str:
-    """Queue depth and alignment of a test in words."""
+    """Queue depth and alignment of a test in words, and what the rate of a pass is."""
     parts = []
     if test.queue_depth is not None:
         parts.append(f"queue depth {q.exact(test.queue_depth)}")
     if streams.pattern(test) == "random" and test.align_bytes is not None and test.block_bytes:
         aligned = test.align_bytes >= test.block_bytes
         parts.append(f"{q.size(test.align_bytes)}-aligned" if aligned else "sector-aligned")
+    if streams.pattern(test) == "pass":
+        parts.append("all bytes over all of the time")
     return ", ".join(parts)
 
 

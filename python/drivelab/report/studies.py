@@ -81,7 +81,7 @@ def _resiliency(test: Compound, of: Numbers) -> Iterator[Finding]:
                 f"{q.percent(worn)} → {q.percent(back)}",
                 f"{cause} brings a pass of writes over the tortured drive from {q.percent(worn)} "
                 f"to {q.percent(back)} of its speed after secure erase.",
-                test.title,
+                f"{test.title}; mean over positions",
             )
 
 

@@ -177,7 +177,7 @@ def _trimmed_state(name: str, before: State, order: int, words: str = "") -> Sta
         1.0,
         before,
         # A second TRIM is told by its tests alone.
-        StateTraits(order=order, colour="trimmed")
+        StateTraits(order=order, colour="other")
         if before.trims
         else StateTraits(
             order=order, colour="trimmed", restores=before.name, by="TRIM of everything"

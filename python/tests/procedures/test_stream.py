@@ -20,11 +20,11 @@ def notes_of(name: str, divisor: int, duration_s: float) -> tuple[str, ...]:
     assert isinstance(test, Stream)
     target = EngineTarget(model.load(name, [("scale_divisor", str(divisor))]), 1)
     short = replace(test, duration_s=duration_s)
-    return short.measure(target, 1, False, TaskProgress(test.id)).notes
+    return short.measure_noted(target, 1, False, TaskProgress(test.id)).notes
 
 
 def test_writes_that_go_beyond_an_slc_cache_say_that_their_mean_is_of_two_speeds() -> None:
-    small, note = notes_of("samsung-980-1tb", 64, 12)
+    note, small = notes_of("samsung-980-1tb", 64, 12)
     assert small.startswith("a small version, 1/64 of the drive: ")
     words = note.split()
     seconds, before, after = (float(words[words.index(to) + 1]) for to in ("after", "from", "to"))

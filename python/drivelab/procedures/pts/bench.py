@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from drivelab.procedures import outstanding
 from drivelab.procedures.measured import Column, Table
 from drivelab.procedures.pts.settings import REVISION, Lengths, Settings
 from drivelab.progress import TaskProgress
@@ -60,6 +61,7 @@ class Bench:
         self._seed = seed
         self._progress = progress
         self._step = 0
+        self._deepest = 0
 
     @property
     def span_bytes(self) -> int:
@@ -73,11 +75,12 @@ class Bench:
         return self._target.capacity_bytes
 
     def deviations(self) -> tuple[str, ...]:
-        """Where the active range isn't quite the standard's."""
+        """Where the active range isn't quite the standard's, nor what is outstanding."""
         left = self._target.capacity_bytes * self.settings.active_range_percent // 100
         left -= self.span_bytes
         text = f"The active range ends with a whole MiB: {left} bytes short of the standard's."
-        return (text,) if left else ()
+        waiting = outstanding.waiting(self._target, self._deepest)
+        return (*([text] if left else []), *(f"{one[:1].upper()}{one[1:]}." for one in waiting))
 
     def counters(self) -> dict[str, float]:
         """Cumulative counters of the drive."""
@@ -116,6 +119,7 @@ class Bench:
         `share` of the test's progress; `sample_s` is the width of a sample of the report's series.
         """
         self._step += 1
+        self._deepest = max(self._deepest, stimulus.outstanding)
         width_s = sample_s or seconds or self.lengths.stimulus_s
         job = Job(
             name=stimulus.label,

@@ -53,7 +53,9 @@ class CrossStimulusRecoveryTest(PerformanceTest):
             span_bytes=bench.span_bytes,
             values=(
                 Value("before_mb_per_s", FIRST, before.mb_per_s, "MB/s", "higher"),
-                Value("random_mb_per_s", RANDOM, _last(middle), "MB/s", "higher"),
+                Value(
+                    "random_mb_per_s", f"{RANDOM}: its last sample", _last(middle), "MB/s", "higher"
+                ),
                 Value("after_mb_per_s", LAST, after.mb_per_s, "MB/s", "higher"),
                 Value("end_mb_per_s", f"{LAST}: its last sample", last, "MB/s", "higher"),
                 Value("recovery_min", "Recovery time", minutes, "min", "lower"),

@@ -24,7 +24,8 @@ from drivelab.targets import Target
 COMMON_DEVIATIONS = (
     "The specification itself was not at hand: constants are those of its open implementations.",
     "Threads share one queue of threads x depth requests and one generator.",
-    "A write cache that is off is played by writes that are done when they are in flash (FUA).",
+    "A write cache that is off is played by writes that are done when no loss of power takes them "
+    "(FUA): when they are in flash, or in memory that a capacitor keeps.",
     "There are no dates: results depend on model, seed and version only.",
 )
 
@@ -32,6 +33,8 @@ COMMON_DEVIATIONS = (
 @dataclass(frozen=True, kw_only=True)
 class PerformanceTest(Procedure):
     """One test of the standard."""
+
+    has_fixed_length = True
 
     group: str = "snia pts"
     states: tuple[str, ...] = ("new",)

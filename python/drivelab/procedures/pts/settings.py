@@ -142,7 +142,8 @@ QUICK = Lengths(
     idle_passes=1,
     idle_spacing_s=10.0,
     idle_fills=0.02,
-    idle_bursts=1,
+    # The last one, which is told, has pauses before it.
+    idle_bursts=4,
     sequential_s=10.0,
     random_s=10.0,
     prewrite_s=2.0,
