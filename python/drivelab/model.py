@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from drivelab import _engine, disks, model_layers, parameters, sources
+from drivelab import _engine, disks, model_layers, parameters, sources, without_effect
 from drivelab.errors import RequestError
 from drivelab.model_texts import Overrides as Overrides
 from drivelab.model_texts import Texts, meaning
@@ -22,17 +22,6 @@ MAP_ENTRY_BYTES, FLASH_UNIT_BYTES = 4, 4.125
 COMPRESSED_UNIT_BYTES = 16
 """Memory per map unit of a drive that compresses: map, extent, places in lists of blocks."""
 DISK_BYTES = 2**20
-ERRORS = "flash.bit_errors"
-OF_ERRORS = (
-    *("flash.new_bit_error_rate", "flash.worn_bit_error_rate", "flash.wear_exponent"),
-    *("flash.retention_hours", "flash.read_disturb_reads", "flash.initial_cycles"),
-    *("flash.erase_failure_rate", "flash.slc_new_bit_error_rate"),
-    *("flash.slc_worn_bit_error_rate", "flash.slc_endurance_cycles"),
-    *("controller.codeword_bytes", "controller.correctable_bits", "controller.read_retries"),
-    *("controller.retry_factor", "controller.refresh_bits"),
-)
-"""Parameters that have an effect with `ERRORS` only."""
-
 FAMILY_TITLES = dict(_engine.families())
 """Families in the order in which they are listed, in words."""
 
@@ -143,7 +132,7 @@ class Model:
     @property
     def notes(self) -> list[str]:
         """What must be known to read any number of the drive."""
-        return scale_notes(self.scale_remarks) + _idle_remarks(self.parameters)
+        return scale_notes(self.scale_remarks) + without_effect.remarks(self.parameters)
 
     @property
     def memory_bytes(self) -> int:
@@ -207,23 +196,6 @@ class Model:
 def scale_notes(remarks: Iterable[str]) -> list[str]:
     """What a small version has to say of itself, as notes of what was measured on it."""
     return [f"at this scale: {remark}" for remark in remarks]
-
-
-def _idle_remarks(stated: Iterable[dict[str, Any]]) -> list[str]:
-    """That parameters of errors were stated of a drive, or of an array's members, of which nothing
-    says whether there are errors: who states that there are none knows."""
-    found = {str(item["key"]): item for item in stated}
-    remarks = []
-    for place in ("", "member."):
-        switch = found.get(place + ERRORS)
-        keys = [place + key for key in OF_ERRORS]
-        idle = [key for key in keys if key in found and not found[key]["default"]]
-        if idle and switch is not None and switch["default"]:
-            remarks.append(
-                f"{', '.join(idle)}: without effect; needs {place}{ERRORS} = true, which "
-                "tests of endurance and retention set themselves"
-            )
-    return remarks
 
 
 SPARE_TOLERANCE_RATIO = 0.05

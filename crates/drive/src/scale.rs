@@ -118,7 +118,7 @@ fn user_bytes(drive: &Engine) -> f64 {
 }
 
 /// A divisor as it is asked for: by its key, or as a scale.
-fn typed(divisor: u64) -> String {
+pub fn typed(divisor: u64) -> String {
     format!("{divisor} (--scale 1/{divisor})")
 }
 

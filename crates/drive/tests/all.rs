@@ -24,6 +24,7 @@ mod raid0_oracle;
 mod raid0_physics;
 mod random_models;
 mod read_ahead;
+mod refused_models;
 mod refused_writes;
 mod scale;
 mod secure_erase;

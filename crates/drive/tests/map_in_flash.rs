@@ -292,6 +292,7 @@ fn what_makes_no_map_in_flash_is_refused_by_key_value_and_limit() {
     for (changes, wanted) in [
         (&[("ftl.map_cache_bytes", "4095")][..], "ftl.map_cache_bytes = 4095: must be 0 or at least"),
         (&[("ftl.map_cache_bytes", "65536"), ("ftl.map_fetch_bytes", "8192")], "ftl.map_fetch_bytes = 8192"),
+        (&[("ftl.map_cache_bytes", "65536"), ("ftl.map_fetch_bytes", "3")], "ftl.map_fetch_bytes = 3"),
         (
             &[("ftl.map_cache_bytes", "65536"), ("ftl.map_spare_blocks", "0")],
             "ftl.map_spare_blocks = 0: must be at least 1",

@@ -325,6 +325,23 @@ fn both_ways_of_a_full_duplex_link_are_used_at_once() {
 }
 
 #[test]
+fn both_ways_of_a_full_duplex_link_take_power() {
+    let energy = |power_mw: &str| {
+        let link = [("link.bytes_per_s", "100000000"), ("link.full_duplex", "true")];
+        let mut drive = filled(8, &[link[0], link[1], ("power.link_mw", power_mw)]);
+        let start = drive.now_ns();
+        let before = drive.counters()["energy_nj"].as_u64().unwrap();
+        submit(&mut drive, start, Op::Read, 0, LINE_UNITS);
+        finish(&mut drive);
+        drive.counters()["energy_nj"].as_u64().unwrap() - before
+    };
+    let line_ns = LINE_UNITS * 4096 * 10;
+    let (without, with) = (energy("0"), energy("2000"));
+    // 2 W for what one way takes, whatever the other one carried before.
+    assert!((with - without).abs_diff(2 * line_ns) <= 2 * line_ns / 100, "{without} {with}");
+}
+
+#[test]
 fn what_would_mean_nothing_is_refused_by_name() {
     for (key, value, others) in [
         ("flash.read_top_ns", "90000", vec![]),

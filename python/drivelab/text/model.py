@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from drivelab import datasheet, identity
-from drivelab.model import ERRORS, Model
+from drivelab.model import Model
 from drivelab.model_texts import CAPACITIES
 from drivelab.text.layout import BLANK, Line, Part, Table
+from drivelab.without_effect import ERRORS
 
 Record = Mapping[str, Any]
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import drivelab as dl
-from drivelab import cli, model, model_file, model_layers
+from drivelab import cli, model, model_file, model_layers, without_effect
 from drivelab.errors import RequestError
 
 
@@ -157,12 +157,12 @@ def test_errors_that_were_not_asked_for_are_said_to_have_no_effect(
 def test_what_has_an_effect_with_errors_only_is_what_the_engine_lists_so() -> None:
     keys = [
         item["key"]
-        for item in model.load("intel-x25-m-g1-80gb", [(model.ERRORS, "true")]).parameters
+        for item in model.load("intel-x25-m-g1-80gb", [(without_effect.ERRORS, "true")]).parameters
     ]
-    first = keys.index(model.ERRORS) + 1
-    assert tuple(keys[first : first + len(model.OF_ERRORS)]) == model.OF_ERRORS
+    first = keys.index(without_effect.ERRORS) + 1
+    assert tuple(keys[first : first + len(without_effect.OF_ERRORS)]) == without_effect.OF_ERRORS
     without = {item["key"] for item in model.load("intel-x25-m-g1-80gb").parameters}
-    assert set(keys) - without <= set(model.OF_ERRORS)
+    assert set(keys) - without <= set(without_effect.OF_ERRORS)
 
 
 CUT_DOWN = ("--set", "flash.blocks_per_plane=64")

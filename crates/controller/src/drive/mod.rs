@@ -264,7 +264,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
             program_busy_ns: work.program_ns,
             erase_busy_ns: work.erase_ns,
             bus_busy_ns: work.bus_ns,
-            link_busy_ns: self.link.busy_ns().max(self.link_in.busy_ns()),
+            link_busy_ns: self.link.busy_ns() + self.link_in.busy_ns(),
             ..self.meters
         }
     }

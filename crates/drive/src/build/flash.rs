@@ -40,7 +40,15 @@ pub fn wrong(model: &Model, error: GeometryError) -> ModelError {
             let allowed = format!("gives {} = {}, which {}", error.key, error.value, error.allowed);
             model.bad("spare_ratio", &ratio.to_string(), &allowed)
         }
-        _ => ModelError::Geometry { origin: model.origin().to_owned(), error },
+        _ => match model.optional_integer(error.key).filter(|&given| given != error.value) {
+            // Pages and planes that work together are one to the layers below.
+            Some(given) => {
+                let allowed =
+                    format!("makes {} of what works together, which {}", error.value, error.allowed);
+                model.bad(error.key, &given.to_string(), &allowed)
+            }
+            None => ModelError::Geometry { origin: model.origin().to_owned(), error },
+        },
     }
 }
 

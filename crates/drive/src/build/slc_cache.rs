@@ -85,11 +85,13 @@ pub(super) fn config(model: &Model, layout: &UnitLayout) -> Result<Option<SlcCac
     let blocks = |bytes: u64, each: u64| u32::try_from((bytes + each / 2) / each).unwrap_or(u32::MAX / 2);
     // A part that is there has a block at least.
     let static_blocks = blocks(static_bytes, slc_bytes * dies).max(u32::from(static_bytes > 0));
-    let native = model.integer("user_capacity_bytes").div_ceil(block_bytes * dies);
+    let user_bytes = model.integer("user_capacity_bytes");
+    let native = user_bytes.div_ceil(block_bytes * dies);
     let room = u64::from(geometry.blocks_per_die()).saturating_sub(native + 1);
     if u64::from(static_blocks) > room {
         let most = room * slc_bytes * dies;
-        let allowed = format!("must be at most {most}: the user capacity needs the other blocks");
+        let allowed =
+            format!("must be at most {most}: user_capacity_bytes = {user_bytes} needs the other blocks");
         return Err(model.bad(STATIC, &static_bytes.to_string(), &allowed));
     }
     let dynamic = max_bytes - static_bytes;

@@ -206,7 +206,7 @@ fn check_meaning(model: &Model, page_types: u32, planes: u32) -> Result<(), Mode
     }
     let at_once = model.small("flash.planes_per_read");
     if at_once > planes {
-        let allowed = format!("must be at most {planes}, the planes that program together");
+        let allowed = format!("must be at most {planes}, the planes that program together (flash.two_plane)");
         return Err(model.bad("flash.planes_per_read", &at_once.to_string(), &allowed));
     }
     if let Some(fast_ns) = model.optional_integer("flash.program_fast_ns") {

@@ -155,9 +155,15 @@ impl HardDiskConfig {
         between("write_buffer.entries", u64::from(self.write_cache.entries), 1, 65_536)?;
         let read = &self.read_cache;
         between("read_cache.segments", u64::from(read.segments), 1, 65_536)?;
-        let least = u64::from(read.segments) * 2 * SECTOR_BYTES;
         if read.size_bytes > 0 {
-            between("read_cache.size_bytes", read.size_bytes, least, 1 << 36)?;
+            between("read_cache.size_bytes", read.size_bytes, 2 * SECTOR_BYTES, 1 << 36)?;
+            // Two sectors of each.
+            between(
+                "read_cache.segments",
+                u64::from(read.segments),
+                1,
+                read.size_bytes / (2 * SECTOR_BYTES),
+            )?;
         }
         Ok(())
     }

@@ -123,6 +123,9 @@ impl Model {
             }
             self.lay(origin, &table, index == last)?;
         }
+        for (_, table) in &member_sheets {
+            self.check_members_own(table.iter().map(|(key, value)| (key.as_str(), value.to_string())))?;
+        }
         let mut member_overrides = Vec::new();
         for (key, value) in overrides {
             match key.strip_prefix(MEMBER).and_then(|rest| rest.strip_prefix('.')) {
@@ -130,6 +133,9 @@ impl Model {
                 _ => self.set(key, value)?,
             }
         }
+        self.check_members_own(
+            &mut member_overrides.iter().map(|(key, value)| (key.as_str(), value.clone())),
+        )?;
         self.check_part()?;
         self.fill_defaults()?;
         let varied = members.iter().map(|member| member.varied(&member_sheets, &member_overrides));
@@ -138,9 +144,10 @@ impl Model {
         build::check_stated(&self)?;
         if let Some(divisor) = self.optional_integer(SCALE_KEY) {
             let full_size = Arc::new(self.clone());
-            let remarks = scale::apply(&mut self, divisor)?;
+            let other = |error| full_size.no_such_size(divisor, error);
+            let remarks = scale::apply(&mut self, divisor).map_err(other)?;
+            build::check(&self).map_err(other)?;
             self.full_size = Some((full_size, remarks));
-            build::check(&self)?;
         }
         Ok(self)
     }

@@ -11,6 +11,7 @@
 //! (`flash.part`) and may not say otherwise what the part says; only the command line may.
 
 mod layers;
+mod refused;
 mod texts;
 
 use std::collections::BTreeMap;

@@ -6,7 +6,13 @@ use super::row::{HOUR_NS, MOST, Parameter, SECOND_NS, row};
 
 /// Queue and firmware.
 pub(super) const CONTROLLER: &[Parameter] = &[
-    row("controller.queue_depth", "commands", Integer(1, 65_536), Number(32), "NCQ depth"),
+    row(
+        "controller.queue_depth",
+        "commands",
+        Integer(1, 65_536),
+        Number(32),
+        "commands that are in the drive at once; of SATA, its NCQ depth",
+    ),
     row(
         "controller.read_firmware_ns",
         "ns",
@@ -164,7 +170,13 @@ pub(super) const POWER: &[Parameter] = &[
     row("power.idle_mw", "mW", Integer(0, MOST), Number(0), "controller, DRAM and link at rest"),
     row("power.active_mw", "mW", Integer(0, MOST), Number(0), "more while a command is inside the drive"),
     row("power.firmware_mw", "mW", Integer(0, MOST), Number(0), "more while firmware works"),
-    row("power.link_mw", "mW", Integer(0, MOST), Number(0), "more while the link moves data"),
+    row(
+        "power.link_mw",
+        "mW",
+        Integer(0, MOST),
+        Number(0),
+        "more while the link moves data, with link.full_duplex for each of its two ways",
+    ),
     row("power.bus_mw", "mW", Integer(0, MOST), Number(0), "a channel's bus while it moves data"),
     row("power.read_mw", "mW", Integer(0, MOST), Number(0), "a die while it senses"),
     row("power.program_mw", "mW", Integer(0, MOST), Number(0), "a die while it programs"),

@@ -171,6 +171,6 @@ pub(super) const SCHEDULING: &[Parameter] = &[
         "ns",
         Integer(0, HOUR_NS),
         Number(0),
-        "idle time before idle-time cleaning",
+        "idle time before what a drive does in pauses: cleaning that is under way, idle-time cleaning, folding, padding",
     ),
 ];

@@ -23,6 +23,9 @@ pub(crate) use identity::SCALE_KEY;
 pub(crate) use row::{BIT_ERRORS, CAPACITY_KEY, CELL_KEY};
 pub use row::{Fallback, Kind, Parameter};
 
+/// Keys of a section of which none is like what was asked for, and which are listed all.
+const LISTED_MAX: usize = 12;
+
 impl Family {
     /// Tables of the parameters that apply to the family, in the order in which people read them.
     #[must_use]
@@ -127,8 +130,22 @@ impl Family {
             }
             strsim::damerau_levenshtein(key, known).min(strsim::damerau_levenshtein(&last(key), &last(known)))
         };
-        let best = self.parameters().min_by_key(|parameter| (distance(parameter.key), parameter.key))?;
-        (distance(best.key) <= 2.max(last(key).len() / 3)).then(|| best.key.to_owned())
+        let most = 2.max(last(key).len() / 3);
+        let section_of = |known: &'static str| known.rsplit_once('.').map_or("", |(section, _)| section);
+        let asked = key.rsplit_once('.').map_or("", |(section, _)| section);
+        let all: Vec<&'static str> = self.parameters().map(|parameter| parameter.key).collect();
+        let nearest = |keys: &[&'static str]| {
+            let near = keys.iter().copied().filter(|known| distance(known) <= most);
+            near.min_by_key(|&known| (distance(known), known)).map(str::to_owned)
+        };
+        // Who names a section means it.
+        let siblings: Vec<_> =
+            all.iter().copied().filter(|&known| !asked.is_empty() && section_of(known) == asked).collect();
+        if siblings.is_empty() {
+            return nearest(&all);
+        }
+        let few = siblings.len() <= LISTED_MAX;
+        nearest(&siblings).or_else(|| few.then(|| format!("one of {}", siblings.join(", "))))
     }
 }
 

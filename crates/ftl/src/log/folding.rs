@@ -280,11 +280,13 @@ impl DieLogs {
     }
 
     /// The next block to be emptied on a die of a drive with a cache: of all blocks the one with the least to copy when
-    /// free blocks run short, otherwise one of the cache, if that is to be folded.
+    /// free blocks run short, otherwise one of the cache, if that is to be folded. What is to be cleaned in pauses comes
+    /// behind what the cache wants now.
     #[cold]
     pub(super) fn cached_victim(&mut self, die: DieIndex, measure: Measure) -> Option<Job> {
         let free = self.blocks.free_count(die);
-        let is_short = self.cleaning.active[die.0 as usize] || free < self.thresholds.idle;
+        let folds_now = self.slc.as_ref().is_some_and(|cache| self.wants_to_fold(cache, die));
+        let is_short = self.cleaning.active[die.0 as usize] || free < self.thresholds.idle && !folds_now;
         if is_short && let Some(job) = self.pick_victim(die, measure) {
             return self.admit_fold(die, job);
         }

@@ -19,6 +19,9 @@ use crate::error::FtlError;
 use crate::log::{CleaningMode, DieLogs, FtlConfig, MapLog, MetadataStep};
 use crate::mapping::{MAP_ENTRY_BYTES, MapFetch};
 
+/// Lines of a page, at most.
+const LINES_PER_PAGE_MAX: u32 = 1024;
+
 /// How much of the map is in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MapCacheConfig {
@@ -91,8 +94,10 @@ impl DemandLoaded {
             );
             return refuse(&allowed);
         }
-        if fetch_bytes < MAP_ENTRY_BYTES || fetch_bytes > page {
-            let allowed = format!("must be {MAP_ENTRY_BYTES} to {page}, the bytes of one program");
+        // Where every line may lie is known by line and by place: of lines that are too small both are too many.
+        let least = MAP_ENTRY_BYTES.max(page / LINES_PER_PAGE_MAX);
+        if fetch_bytes < least || fetch_bytes > page {
+            let allowed = format!("must be {least} to {page}, the bytes of one program");
             return Err(GeometryError::new("ftl.map_fetch_bytes", fetch_bytes, allowed));
         }
         if cache_bytes < fetch_bytes {

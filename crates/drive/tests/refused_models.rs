@@ -1,0 +1,60 @@
+//! What can't be is refused by what was said, not by what follows from it.
+
+use crate::shipped;
+
+fn refused(name: &str, key: &str, value: &str) -> String {
+    shipped::varied(name, &[(key, value)]).unwrap_err().to_string()
+}
+
+#[test]
+fn values_stand_as_they_were_given() {
+    for (name, key, value, words) in [
+        ("samsung-980-pro-1tb", "flash.page_bytes", "1048576", "makes 3145728 of what works together"),
+        ("samsung-980-pro-1tb", "flash.oob_bytes", "20000", "makes 60000 of what works together"),
+        ("ocz-summit-128gb", "flash.planes_per_die", "4", "makes 32 of what works together"),
+        ("wd-velociraptor-300gb", "read_cache.segments", "20000", "must be from 1 to 8192"),
+        ("samsung-980-pro-1tb", "flash.two_plane", "false", "(flash.two_plane)"),
+        (
+            "samsung-980-pro-1tb",
+            "user_capacity_bytes",
+            "1099511627776",
+            "user_capacity_bytes = 1099511627776 needs the other blocks",
+        ),
+    ] {
+        let message = refused(name, key, value);
+        assert!(message.contains(words), "{message}");
+        let is_named = message.contains(&format!("{key} = {value}")) || message.contains(&format!("({key})"));
+        assert!(is_named, "{message}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_small_version_is_wrong_with_its_scale() {
+    let message = refused("corsair-force-gs-240gb@5.0.2", "scale_divisor", "282");
+    assert!(message.contains("scale_divisor = 282 (--scale 1/282): must be another one"), "{message}");
+    let message = refused("intel-660p-1tb", "scale_divisor", "185");
+    assert!(message.contains("scale_divisor = 185 (--scale 1/185): must be another one"), "{message}");
+}
+
+#[test]
+fn what_makes_members_the_drives_that_they_are_is_refused() {
+    for (key, value) in
+        [("member.family", "hard-disk"), ("member.base", "nonsense"), ("member.name", "other")]
+    {
+        let message = refused("intel-x25-v-40gb-raid0-x2", key, value);
+        assert!(message.contains(&format!("{key} = {value}: must be left out")), "{message}");
+    }
+}
+
+#[test]
+fn an_unknown_key_is_looked_for_in_its_section() {
+    let message = refused("samsung-980-pro-1tb", "slc_cache.size", "4");
+    assert!(
+        message.contains("(did you mean one of slc_cache.max_bytes, slc_cache.static_bytes"),
+        "{message}"
+    );
+    let message = refused("samsung-980-pro-1tb", "slc_cache.static_byte", "4");
+    assert!(message.contains("(did you mean slc_cache.static_bytes?)"), "{message}");
+    let message = refused("samsung-980-pro-1tb", "fash.channel_count", "4");
+    assert!(message.contains("(did you mean flash.channel_count?)"), "{message}");
+}
