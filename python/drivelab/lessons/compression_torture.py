@@ -96,10 +96,8 @@ def steps(values: Values) -> Iterator[Step]:
         "keeps in reserve; and what it has to keep it copies first.",
     )
     yield stage.look(
-        f"{stage.erased_pages} of {flash} pages are erased; when the drive was new, all were. The "
-        "others hold nothing that anybody wants, and are erased when they are needed: then the "
-        "host "
-        "waits for it."
+        f"{stage.erased_pages} of {flash} pages are erased; when the drive was new, all were. "
+        + _others(stage)
     )
     yield from stage.write(
         "Write pages 0 to 3 again", range(FIRST), files, "The same files as in the beginning."
@@ -117,6 +115,20 @@ def _held(stage: PiecesStage) -> str:
         f"{stage.held_units} of {USER} deletions found the firmware's queue full (hatched): the "
         "host "
         "reads zeros there, but the drive keeps what was written, and copies it."
+    )
+
+
+def _others(stage: PiecesStage) -> str:
+    """What the pages hold that aren't erased."""
+    if not stage.held_units:
+        return (
+            "The others hold nothing that anybody wants, and are erased when they are needed: then "
+            "the host waits for it."
+        )
+    return (
+        f"Of the others some hold the {stage.held_units} pages whose deletion the drive missed "
+        "(hatched), which it copies when it needs their blocks, and erases these: then the host "
+        "waits for it."
     )
 
 

@@ -156,7 +156,7 @@ LESSON = Lesson(
     (ORDER, DEPTH),
     steps,
     predict,
-    "At random places a disk does a hundred reads a second or two, and a queue makes them a few "
-    "more. An SSD has no arm: that is most of what one feels.",
+    "At random places a disk does about a hundred reads a second, and a long queue makes them two "
+    "or three times as many. An SSD has no arm: that is most of what one feels.",
     medium="disk",
 )

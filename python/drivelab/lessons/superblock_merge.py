@@ -30,7 +30,10 @@ def steps(values: Values) -> Iterator[Step]:
         "A new drive",
     )
     yield from stage.write_quietly(
-        "Write every logical page once", range(USER), "In order, superblock after superblock:"
+        "Write every logical page once",
+        range(USER),
+        "In order, superblock after superblock. The map has one for each from the start, and what "
+        "a new one replaces is erased, empty or not:",
     )
     yield from stage.write_quietly(
         f"Write pages 0 to {pages - 1} again, in order",
@@ -39,13 +42,17 @@ def steps(values: Values) -> Iterator[Step]:
         "and nothing was copied (a switch):",
     )
     for page in WRITES:
+        first = page == WRITES[0]
         yield from stage.write(
             f"Write page {page} alone",
             [page],
             [str(page)],
-            "The replacement that is open belongs to another superblock. It has to be completed "
-            "with copies first; then one is begun for this page, and what lies before it is "
-            "copied, too.",
+            "No replacement is open. When the die has erased the superblock that was switched, one "
+            "is begun for this page, and what lies before it is copied."
+            if first
+            else "The replacement that is open belongs to another superblock. It has to be "
+            "completed with copies first; then one is begun for this page, and what lies before it "
+            "is copied, too.",
         )
     yield stage.look(
         f"{len(WRITES)} small writes. All in all {stage.host_pages} pages of the host took "

@@ -130,10 +130,21 @@ def form(request: Request) -> Response:
             "name": changed.name,
             "title": original.title,
             "hash": changed.hash,
+            "notes": _notes(changed, request.query_params.get("scale", "1")),
             "facts": list(_facts(changed, original)),
             "parameters": list(_parameters(changed, original)),
         }
     )
+
+
+def _notes(changed: models.Model, scale: str) -> list[str]:
+    """What the drive that is measured says of itself, or why there is none of its size."""
+    if not scale.isdecimal() or not 1 < int(scale) <= orders.SCALE_MAX:
+        return changed.notes
+    try:
+        return changed.with_overrides([(models.SCALE, scale)]).notes
+    except RequestError as error:
+        return [str(error)]
 
 
 def text(request: Request) -> Response:

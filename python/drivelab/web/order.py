@@ -67,8 +67,9 @@ def wrong(error: ValidationError, tags: Collection[str] = ()) -> RequestError:
 SIZES = {
     "too_long": "{actual_length} of them; allowed: {max_length} at most",
     "too_short": "{actual_length} of them; allowed: {min_length} at least",
+    "string_pattern_mismatch": "it is too long, or has signs that it can't have",
 }
-"""How it is told that a list has too many items, or too few."""
+"""How it is told that a list is too long or too short, and that a text is no name or value."""
 
 
 def check_names(names: Sequence[str]) -> None:

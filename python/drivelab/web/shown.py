@@ -8,6 +8,7 @@ from typing import Any
 from drivelab.charts import Chart
 from drivelab.comparison import Comparison, courses, overlays, page, published
 from drivelab.comparison.document import metric_record
+from drivelab.comparison.notes import notes
 from drivelab.comparison.pairing import Metric, Pair
 from drivelab.comparison.specifications import Difference
 from drivelab.errors import RequestError
@@ -59,6 +60,9 @@ def comparison(found: Comparison) -> Record:
             for row in page.overview(found.sides, found.pairs)
         ],
         "tests": [_test(found, pair, index) for index, pair in enumerate(found.pairs)],
+        "notes": [
+            {"text": note.text, "whose": note.whose} for note in notes(found.sides, found.pairs)
+        ],
         "left_out": [
             {"title": i.title, "id": i.id, "state": i.state, "reason": i.reason}
             for i in found.left_out

@@ -30,27 +30,36 @@ POINTS_MAX = 64
 ID_LETTERS = 16
 JOBS: dict[str, tuple[str, dict[str, Any]]] = {
     "random-writes": (
-        "Random writes, 4 KiB, 32 at once",
+        "Random writes, 4 KiB, 32 at once: 128 MiB",
         {"rw": "randwrite", "bs": "4k", "iodepth": 32, "io_size": "128m"},
     ),
+    "random-writes-over": (
+        "Random writes, 4 KiB, 32 at once: as much as the drive holds",
+        {"rw": "randwrite", "bs": "4k", "iodepth": 32, "io_size": "100%", "norandommap": True},
+    ),
     "random-reads": (
-        "Random reads, 4 KiB, one at a time",
+        "Random reads, 4 KiB, one at a time: 16 MiB",
         {"rw": "randread", "bs": "4k", "iodepth": 1, "io_size": "16m"},
     ),
     "random-reads-32": (
-        "Random reads, 4 KiB, 32 at once",
+        "Random reads, 4 KiB, 32 at once: 64 MiB",
         {"rw": "randread", "bs": "4k", "iodepth": 32, "io_size": "64m"},
     ),
     "sequential-writes": (
-        "Sequential writes, 128 KiB",
+        "Sequential writes, 128 KiB: 256 MiB",
         {"rw": "write", "bs": "128k", "iodepth": 4, "io_size": "256m"},
     ),
+    "sequential-writes-over": (
+        "Sequential writes, 128 KiB: the whole drive",
+        {"rw": "write", "bs": "128k", "iodepth": 4, "io_size": "100%"},
+    ),
     "sequential-reads": (
-        "Sequential reads, 128 KiB",
+        "Sequential reads, 128 KiB: 256 MiB",
         {"rw": "read", "bs": "128k", "iodepth": 4, "io_size": "256m"},
     ),
 }
-"""Jobs by name: a title, and fio's options."""
+"""Jobs by name: a title, and fio's options. The short ones are of what is there when they begin:
+what a drive keeps up, and an SLC cache that ends, show where as much is written as it holds."""
 JOB_KEYS = ("job.iodepth", "job.bs")
 """Options of the job that a sweep may vary."""
 DRIVE_KEYS = ("spare_ratio",)

@@ -203,6 +203,11 @@ def test_a_sweep_is_started_watched_and_drawn(server: Server, page: Page) -> Non
     # It stays when the server was started again: studies are files.
     study = page.url.rpartition("study=")[2]
     assert len(wire.ask(server, f"/api/design/studies/{study}").json["rows"]) == 6
+    # And the form says what it is of.
+    page.reload()
+    expect(page.get_by_label("Values of parameter 1")).to_have_value("3, 5, 9")
+    expect(page.get_by_label("Parameter 2", exact=True)).to_have_value("job.iodepth")
+    expect(page.get_by_label("Values of parameter 2")).to_have_value("1, 32")
 
 
 def test_a_study_that_can_not_be_says_why(standing: Standing, page: Page, noted: Noted) -> None:
@@ -258,7 +263,7 @@ def test_the_server_may_be_started_again_under_the_form(
         # What was not done when the server ended is said, and not waited for.
         page.goto("about:blank")
         page.goto(again.at(f"/design?drive={NAME}&part=sweep&study={study[::-1]}"))
-        expect(page.get_by_text("Not measured: the server ended")).to_be_visible()
+        expect(page.get_by_text("Not here: the server ended")).to_be_visible()
     finally:
         noted.errors.clear()
         page.goto("about:blank")

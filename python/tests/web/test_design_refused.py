@@ -72,3 +72,17 @@ def test_a_refusal_that_names_another_value_is_said_where_it_came_from(
     expect(field).to_have_accessible_description(re.compile("at most the raw capacity"))
     expect(page.locator("[aria-invalid]")).to_have_count(1)
     noted.errors.clear()
+
+
+def test_a_change_without_a_value_is_said_and_left_out(standing: Standing, page: Page) -> None:
+    opened(page, standing.server, f"/design?drive={NAME}&set=user_capacity_bytes")
+    expect(page.get_by_role("alert").filter(has_text="KEY=VALUE")).to_be_visible()
+    expect(page.locator(".summary")).to_contain_text("Nothing is changed yet.")
+
+
+def test_a_value_in_other_words_is_no_change(standing: Standing, page: Page) -> None:
+    opened(page, standing.server, "/design?drive=crucial-p1-1tb&set=flash.page_bytes%3D16k")
+    expect(page.locator(".summary")).to_contain_text("Nothing is changed yet.")
+    expect(page).not_to_have_url(re.compile("set="))
+    # And what a small version says of itself stands beside what is measured on it.
+    expect(page.locator(".summary")).to_contain_text("at this scale: ")

@@ -67,6 +67,24 @@ def test_a_page_with_a_live_line_says_so_and_goes_on_with_another_tab(
     tab.close()
 
 
+def test_what_could_not_be_drawn_is_drawn_when_the_server_is_back(
+    lab: Server, page: Page, noted: Noted, restarted: Callable[[], Server]
+) -> None:
+    opened(page, lab, "/learn/trim")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    lab.stop()
+    page.get_by_role("link", name="All lessons").click()
+    expect(page.locator("#notice")).to_contain_text("doesn't answer")
+    again = restarted()
+    tab = page.context.new_page()
+    opened(tab, again, "/learn")
+    expect(page.locator(".lessons a").first).to_be_visible()
+    expect(page.locator("#notice")).to_be_hidden()
+    noted.errors.clear()
+    page.goto("about:blank")
+    tab.close()
+
+
 def choose_a_number(page: Page) -> None:
     page.get_by_label("Number", exact=True).select_option("iops")
 

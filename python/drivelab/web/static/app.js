@@ -151,4 +151,11 @@ addEventListener("hashchange", () => {
     location.reload();
   }
 });
+// What couldn't be drawn is drawn anew; Watch comes back by itself, with what it had.
+addEventListener("server-back", () => {
+  if (!views.length || current.name === "watch") return;
+  current.shown?.end?.();
+  current = { name: null, shown: null };
+  route();
+});
 start();

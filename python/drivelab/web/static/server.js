@@ -18,6 +18,9 @@ export function takeToken() {
 
 const token = () => localStorage.getItem(KEY) || "";
 
+/** Ends the waiting for a server that didn't answer what a page draws; null: nothing is waited for. */
+let awaited = null;
+
 /** A request that was refused, or a server that doesn't answer (status 0). */
 export class ServerError extends Error {
   constructor(status, message) {
@@ -55,6 +58,15 @@ async function answer(path, { method = "GET", body, file, signal }) {
   } catch (error) {
     if (error.name === "AbortError") throw error;
     notice("The server doesn't answer. This page goes on when it does.");
+    // What a page would have drawn is drawn when the server is back: app.js hears of it.
+    if (method === "GET")
+      awaited ??= whenBack(
+        () => {
+          awaited = null;
+          dispatchEvent(new CustomEvent("server-back"));
+        },
+        { code: 0 },
+      );
     throw new ServerError(0, "the server doesn't answer");
   }
   if (found.ok) {

@@ -245,7 +245,11 @@ class View {
   /** Drives without results, tests that only others have results of, and what measures them. */
   missing(found) {
     if (!found.missing.length && !found.lacking.length) return null;
-    const title = (key) => this.known.drives.find((drive) => drive.name === key.split("~")[0])?.title ?? key;
+    const title = (key) => {
+      const [name, run] = key.split("~");
+      const known = this.known.drives.find((drive) => drive.name === name)?.title ?? name;
+      return run ? `${known}, run ${run},` : known;
+    };
     const chosen = ["test", "state"].some((key) => this.page.params.has(key));
     const lacks = ({ key, tests }) => {
       const more = tests.length > LACKED_SHOWN ? `; and ${tests.length - LACKED_SHOWN} more` : "";
@@ -328,6 +332,7 @@ class View {
       section("performance", "Performance", parts.bars(comparison)),
       section("time", "Over time, position and latency", time),
       many.length && section("many", "Tests of many numbers", parts.pictures(many, comparison, this.key, this.drawn)),
+      comparison.notes.length && section("notes", "What the tests say of themselves", parts.notes(comparison)),
       section("specifications", "Specifications that differ", parts.specifications(comparison)),
       section("source", "Where this comes from", parts.source(comparison, noCommand)),
     ].filter(Boolean);

@@ -9,6 +9,13 @@ import { ask, blob, save } from "../server.js";
 export const LEAST = 0.05;
 const SHOWN = 12;
 
+/** Values that a reader typed: with a space in front of a unit, where commas part them. */
+const parts = (text) =>
+  text
+    .split(/[,;]/.test(text) ? /[,;]+/ : /\s+/)
+    .map((one) => one.trim())
+    .filter(Boolean);
+
 export class Studies {
   /**
    * `asked` gives {model, settings, scale} as the form has them; `begun` hears of the name of a study that was begun,
@@ -119,7 +126,7 @@ export class Studies {
   order() {
     const axes = this.axes
       .filter(({ key }) => key.value)
-      .map(({ key, values }) => ({ key: key.value, values: values.value.split(/[\s,;]+/).filter(Boolean) }));
+      .map(({ key, values }) => ({ key: key.value, values: parts(values.value) }));
     const order = { kind: this.kind, ...this.asked(), job: this.job.value, state: this.state.value };
     return this.kind === "sweep" ? { ...order, axes } : order;
   }
@@ -156,7 +163,7 @@ export class Studies {
       done: "",
     };
     // A server that was started again knows of no job before, and what was not done then is not there.
-    const lost = "Not measured: the server ended before it was done. Measure it again.";
+    const lost = "Not here: the server ended before it was done, or it was measured elsewhere. Measure it again.";
     const told = job ? states[job.state] : this.missing === this.study ? lost : "";
     if (this.way.textContent !== told) this.way.textContent = told;
     return job;
@@ -188,6 +195,13 @@ export class Studies {
   /** The form says what a study measured. */
   took({ order }) {
     [this.job.value, this.state.value] = [order.job, order.state];
+    if (order.kind !== "sweep") return;
+    for (const [place, { key, values }] of this.axes.entries()) {
+      const { key: name = "", values: asked = [] } = order.axes[place] ?? {};
+      key.value = name;
+      values.value = asked.join(", ");
+      values.disabled = !name;
+    }
   }
 
   async draw() {

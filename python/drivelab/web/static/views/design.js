@@ -43,6 +43,8 @@ function odd(params) {
   if (part !== null && !Object.hasOwn(PARTS, part)) return wrongPart("part", part, Object.keys(PARTS).join(", "));
   const study = params.get("study");
   if (study !== null && !/^[0-9a-f]{16}$/.test(study)) return wrongPart("study", study, "the name of one");
+  const alone = params.getAll("set").find((text) => !text.includes("="));
+  if (alone !== undefined) return wrongPart("set", alone, "KEY=VALUE");
   const scale = params.get("scale");
   if (scale === null || isScale(scale)) return "";
   return `scale "${scale.slice(0, 20)}" of the address: not one of ${SCALES.join(", ")}; shown is the usual one`;
@@ -118,13 +120,23 @@ class View {
     this.other = isScale(other) ? other : USUAL_SCALE;
     if (!this.scale.value) this.scale.value = this.part === "figure" ? "1" : USUAL_SCALE;
     this.settings = new Map(
-      page.params.getAll("set").map((text) => [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)]),
+      page.params
+        .getAll("set")
+        .filter((text) => text.includes("="))
+        .map((text) => [text.slice(0, text.indexOf("=")), text.slice(text.indexOf("=") + 1)]),
     );
     this.query = new URLSearchParams([["drive", drive], ...this.words().map((text) => ["set", text])]);
     const query = `${this.query}`;
+    const scale = this.scale.value;
     try {
-      const known = await ask(`/api/design?${query}`);
-      if (query !== `${this.query}`) return;
+      const known = await ask(`/api/design?${query}&scale=${scale}`);
+      if (query !== `${this.query}` || scale !== this.scale.value) return;
+      // As it was, in other words: "140 GB".
+      const same = known.parameters.filter((item) => this.settings.has(item.key) && item.value === item.original);
+      if (same.length) {
+        this.go({ settings: new Map([...this.settings].filter(([key]) => !same.some((item) => item.key === key))) });
+        return;
+      }
       this.refuse(this.odd);
       this.isRefused = false;
       this.accepted = new Map(this.settings);
@@ -230,7 +242,7 @@ class View {
               h(
                 "li",
                 h("code", key),
-                h("span", `${this.form.item(key)?.original ?? "left out"} → ${value}`),
+                h("span", `${this.form.item(key)?.original ?? "left out"} → ${this.comesTo(key, value)}`),
                 h(
                   "button.quiet",
                   {
@@ -251,6 +263,7 @@ class View {
           h("dd", now, now === before ? null : h("small", ` was ${before}`)),
         ]),
       ),
+      this.known.notes.map((note) => h("p.soft", `${note}.`)),
       h(
         "div.row",
         h(
@@ -294,6 +307,13 @@ class View {
           : "A quick review of four corners, 10 s a test.",
       ),
     );
+  }
+
+  /** What was typed, with the number that it comes to: GB are powers of 1024. */
+  comesTo(key, value) {
+    const item = this.isRefused ? null : this.form.item(key);
+    const differs = item?.kind === "number" && item.value !== null && String(item.value) !== value;
+    return differs ? `${value} (${item.value})` : value;
   }
 
   /** The newest job of these settings. */

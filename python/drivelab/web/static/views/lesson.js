@@ -26,8 +26,9 @@ const MEDIA = {
       ` ${mode === "slc" ? "one bit a cell, " : ""}${count === 1 ? "erased once" : `erased ${count} times`}`,
     meters: (step) => {
       // While a command is under way some of its pages aren't programmed yet.
+      const isDone = step.kind === "look" || (step.kind === "host" && step.seconds > 0);
       const amplification =
-        step.host_pages && step.programmed_pages >= step.host_pages
+        step.host_pages && (isDone || step.programmed_pages >= step.host_pages)
           ? (step.programmed_pages / step.host_pages).toFixed(2)
           : "–";
       return [

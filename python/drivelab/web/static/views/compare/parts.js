@@ -44,6 +44,10 @@ export function banner({ problems, forced }) {
   );
 }
 
+/** What results say of their measurement. */
+export const notes = ({ notes: told }) =>
+  h("ul", told.map(({ text, whose }) => h("li", text, h("small.soft", ` (${whose})`))));
+
 export function contents(sections) {
   return h(
     "nav.contents",
