@@ -117,12 +117,14 @@ def remarks(parameters: Iterable[Mapping[str, Any]]) -> list[str]:
     while stated := {
         key.removeprefix(place): item for key, item in listed.items() if key.startswith(place)
     }:
+        queues = [key for key in stated if key.startswith("nvme.") and not stated[key]["default"]]
         for rule in RULES:
             idle = [key for key in rule.keys if key in stated and not stated[key]["default"]]
+            # Of members nothing helps those of queues.
+            idle = [key for key in idle if not place or key not in queues]
             if idle and not rule.is_met(stated):
                 names = ", ".join(place + key for key in idle)
                 found.append(f"{names}: without effect; needs {rule.needs.format(place, place)}")
-        queues = [key for key in stated if key.startswith("nvme.") and not stated[key]["default"]]
         if place and queues:
             names = ", ".join(place + key for key in queues)
             found.append(f"{names}: without effect; the host's queues end at the array")

@@ -22,6 +22,7 @@ from drivelab import model, model_layers, without_effect
         ("intel-x25-v-40gb-raid0-x2", "link.frame_overhead_ns", "9", "link.bytes_per_s"),
         ("intel-x25-v-40gb-raid0-x2", "member.ftl.choices", "3", "member.ftl.victim_selection"),
         ("intel-x25-v-40gb-raid0-x2", "member.nvme.queue_count", "3", "end at the array"),
+        ("intel-x25-v-40gb-raid0-x2", "member.nvme.arbitration_burst", "3", "end at the array"),
     ],
 )
 def test_what_cannot_matter_is_told(name: str, key: str, value: str, words: str) -> None:

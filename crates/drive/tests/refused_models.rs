@@ -23,6 +23,8 @@ fn values_stand_as_they_were_given() {
     ] {
         let message = refused(name, key, value);
         assert!(message.contains(words), "{message}");
+        // What follows from other values is told as it is.
+        assert!(!refused("intel-x25-m-g1-80gb", "user_capacity_bytes", "85899340001").contains("together"));
         let is_named = message.contains(&format!("{key} = {value}")) || message.contains(&format!("({key})"));
         assert!(is_named, "{message}");
     }
@@ -55,6 +57,8 @@ fn an_unknown_key_is_looked_for_in_its_section() {
     );
     let message = refused("samsung-980-pro-1tb", "slc_cache.static_byte", "4");
     assert!(message.contains("(did you mean slc_cache.static_bytes?)"), "{message}");
+    let message = refused("samsung-980-pro-1tb", "ftl.pages_per_block", "4");
+    assert!(message.contains("(did you mean flash.pages_per_block?)"), "{message}");
     let message = refused("samsung-980-pro-1tb", "fash.channel_count", "4");
     assert!(message.contains("(did you mean flash.channel_count?)"), "{message}");
 }

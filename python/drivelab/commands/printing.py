@@ -83,8 +83,8 @@ def longer_tests(plan: Plan) -> None:
         fixed = any(each.procedure.has_fixed_length for each in plan.measurements[model.name])
         if fixed and isinstance(model, Model) and model.scale > 1:
             message(
-                f"{model.name}: at this scale: tests of a fixed length take seconds and bytes of "
-                f"the whole drive, {model.scale} times as large a share of this one"
+                f"{model.name}: at this scale: tests of a fixed length don't scale their seconds, "
+                f"nor bytes as far as there is room: {model.scale} times as large a share of it"
             )
 
 

@@ -294,7 +294,7 @@ PROCEDURES = (
     ),
     DesktopUse(
         id="desktop-use",
-        title="Desktop use until a request takes half a second: minutes, 120 at most",
+        title="Desktop use until a request takes half a second, in minutes",
         group="applications",
         cost=0.5,
     ),

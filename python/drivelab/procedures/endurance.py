@@ -193,7 +193,7 @@ class Endurance(Procedure):
 
 def unmeasured(error: RequestError, values: tuple[Value, ...]) -> Measured:
     """What there is of a drive that can't be worn out: no values, and why."""
-    return Measured(values=values, notes=(f"not measured: a drive for it can't be: {error}",))
+    return Measured(values=values, notes=(f"not measured: no drive can be made for it: {error}",))
 
 
 def cells_of(target: Target) -> str:

@@ -32,7 +32,9 @@ GROUPS = (
 )
 """Every group of tests, in the order of reports; each has a page in docs/tests/. No test has the
 name of a group."""
-LARGER_SHARE = "its seconds and bytes are those of the whole drive, a larger share of this one"
+LARGER_SHARE = (
+    "seconds, and bytes as far as it has room, aren't scaled: they are a larger share of it"
+)
 """Of a test that `has_fixed_length`, on a small version."""
 GROUP_TITLES = {"snia pts": "SNIA PTS"}
 """Headings of groups that are names."""

@@ -93,7 +93,8 @@ def steady_writes(
 ) -> Steady:
     """Writes at random within `span_bytes` from LBA 0 until the amplification stands still.
 
-    `free_bytes` of flash hold nothing valid when it begins.
+    `free_bytes` of flash hold nothing valid when it begins; of a small version all beside the
+    range.
     """
     span_bytes -= span_bytes % WRITE_BYTES
 
@@ -112,7 +113,8 @@ def steady_writes(
         return target.run([job], progress, share * part)
 
     is_small = (target.parameter(SCALE) or 1) > 1
-    # It has more: what it holds back, and an SLC cache, are of whole blocks.
+    # A small version has more erased flash than that: what it holds back is so many blocks at any
+    # size, and its SLC cache has whole blocks.
     flash_bytes = int(target.parameter("raw_capacity_bytes") or 0) if is_small else 0
     warm_up_bytes = int(max(free_bytes, flash_bytes - span_bytes) * WARM_UP_MARGIN)
     write("warm-up", warm_up_bytes, WARM_UP_S, 0.4)

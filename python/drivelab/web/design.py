@@ -141,7 +141,10 @@ def _notes(changed: models.Model, scale: str) -> list[str]:
     """What the drive that is measured says of itself, or why there is none of its size."""
     if not scale.isdecimal() or not 1 < int(scale) <= orders.SCALE_MAX:
         return changed.notes
+    stated = [key for key, _ in changed.texts.overrides]
     try:
+        if models.SCALE in stated:
+            raise RequestError(f"{models.SCALE} is there twice: as a size and among the changes")
         return changed.with_overrides([(models.SCALE, scale)]).notes
     except RequestError as error:
         return [str(error)]

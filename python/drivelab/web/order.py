@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Iterable, Sequence
 from typing import Annotated, Any
 
@@ -118,10 +119,10 @@ def plan(order: Order) -> laboratory.Plan:
 
 def command_line(order: Order) -> str:
     """The command that gives the same results."""
-    words = ["drivelab review", *order.models, *models.set_words(order.scaled_settings)]
+    words = ["drivelab", "review", *order.models, *models.set_words(order.scaled_settings)]
     for option, names in (("--tests", order.tests), ("--states", order.states)):
         words += [option, ",".join(map(procedures.group_name, names))] if names else []
-    return " ".join([*words, *(["--quick"] if order.quick else []), "--seed", str(order.seed)])
+    return shlex.join([*words, *(["--quick"] if order.quick else []), "--seed", str(order.seed)])
 
 
 def title(order: Order) -> str:

@@ -58,8 +58,9 @@ JOBS: dict[str, tuple[str, dict[str, Any]]] = {
         {"rw": "read", "bs": "128k", "iodepth": 4, "io_size": "256m"},
     ),
 }
-"""Jobs by name: a title, and fio's options. The short ones are of what is there when they begin:
-what a drive keeps up, and an SLC cache that ends, show where as much is written as it holds."""
+"""Jobs by name: a title, and fio's options. The short ones measure the state that they begin in.
+What a drive keeps up, and where its SLC cache ends, only those show that write as much as it holds.
+"""
 JOB_KEYS = ("job.iodepth", "job.bs")
 """Options of the job that a sweep may vary."""
 DRIVE_KEYS = ("spare_ratio",)

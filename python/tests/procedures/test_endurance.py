@@ -251,7 +251,7 @@ def test_an_array_is_worn_out_as_its_drives_are() -> None:
 def test_an_array_of_drives_whose_bits_cannot_go_wrong_says_so() -> None:
     outcome = measured(model.load("gskill-titan-128gb", SMALL), quick=True)
     assert set(outcome.values.values()) == {None}
-    assert "not measured: a drive for it can't be: " in outcome.notes
+    assert "not measured: no drive can be made for it: " in outcome.notes
     assert "only to page-map" in outcome.notes
 
 

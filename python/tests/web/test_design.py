@@ -259,7 +259,7 @@ def test_the_server_may_be_started_again_under_the_form(
         page.goto("about:blank")
         page.goto(again.at(f"/design?drive={NAME}&part=sweep&study={study}"))
         expect(page.locator(".found tbody tr")).to_have_count(2)
-        expect(page.get_by_text("Not measured")).to_have_count(0)
+        expect(page.get_by_text("Not here")).to_have_count(0)
         # What was not done when the server ended is said, and not waited for.
         page.goto("about:blank")
         page.goto(again.at(f"/design?drive={NAME}&part=sweep&study={study[::-1]}"))

@@ -33,6 +33,9 @@ pub fn geometry(model: &Model) -> Result<Geometry, ModelError> {
     })
 }
 
+/// Of these [`geometry`] tells the layers below what works together, not what the model says.
+const FUSED: [&str; 3] = ["flash.page_bytes", "flash.oob_bytes", "flash.planes_per_die"];
+
 /// An error of the layers below, with the model's origin. Where the user wrote a ratio, it is the ratio that is wrong.
 pub fn wrong(model: &Model, error: GeometryError) -> ModelError {
     match model.real("spare_ratio") {
@@ -40,14 +43,14 @@ pub fn wrong(model: &Model, error: GeometryError) -> ModelError {
             let allowed = format!("gives {} = {}, which {}", error.key, error.value, error.allowed);
             model.bad("spare_ratio", &ratio.to_string(), &allowed)
         }
+        // Pages and planes that work together are one to the layers below.
         _ => match model.optional_integer(error.key).filter(|&given| given != error.value) {
-            // Pages and planes that work together are one to the layers below.
-            Some(given) => {
+            Some(given) if FUSED.contains(&error.key) => {
                 let allowed =
                     format!("makes {} of what works together, which {}", error.value, error.allowed);
                 model.bad(error.key, &given.to_string(), &allowed)
             }
-            None => ModelError::Geometry { origin: model.origin().to_owned(), error },
+            _ => ModelError::Geometry { origin: model.origin().to_owned(), error },
         },
     }
 }

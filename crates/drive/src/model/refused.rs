@@ -32,6 +32,12 @@ impl Model {
                 );
                 self.bad(SCALE_KEY, &scale::typed(divisor), &allowed)
             }
+            ModelError::TooLittleFlash { user_bytes, raw_bytes, .. } => {
+                let allowed = format!(
+                    "must be another one: of {raw_bytes} bytes of flash {user_bytes} would be the host's"
+                );
+                self.bad(SCALE_KEY, &scale::typed(divisor), &allowed)
+            }
             other => other,
         }
     }

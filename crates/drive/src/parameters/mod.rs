@@ -23,7 +23,7 @@ pub(crate) use identity::SCALE_KEY;
 pub(crate) use row::{BIT_ERRORS, CAPACITY_KEY, CELL_KEY};
 pub use row::{Fallback, Kind, Parameter};
 
-/// Keys of a section of which none is like what was asked for, and which are listed all.
+/// A section of at most so many keys is listed whole where none of them is like what was asked for.
 const LISTED_MAX: usize = 12;
 
 impl Family {
@@ -119,7 +119,7 @@ impl Family {
         self.parameters().find(|parameter| parameter.key == key)
     }
 
-    /// The known key most like an unknown one.
+    /// The known key most like an unknown one, in its section first; of a small section all of them.
     #[must_use]
     pub fn nearest(self, key: &str) -> Option<String> {
         let last = |key: &str| key.rsplit('.').next().unwrap_or(key).to_owned();
@@ -138,14 +138,13 @@ impl Family {
             let near = keys.iter().copied().filter(|known| distance(known) <= most);
             near.min_by_key(|&known| (distance(known), known)).map(str::to_owned)
         };
-        // Who names a section means it.
         let siblings: Vec<_> =
             all.iter().copied().filter(|&known| !asked.is_empty() && section_of(known) == asked).collect();
-        if siblings.is_empty() {
-            return nearest(&all);
-        }
-        let few = siblings.len() <= LISTED_MAX;
-        nearest(&siblings).or_else(|| few.then(|| format!("one of {}", siblings.join(", "))))
+        let few = !siblings.is_empty() && siblings.len() <= LISTED_MAX;
+        // Who names a section may mean it; a whole name is meant wherever it is.
+        let elsewhere = all.iter().copied().find(|known| last(known) == last(key)).map(str::to_owned);
+        let own = nearest(&siblings).or(elsewhere);
+        own.or_else(|| few.then(|| format!("one of {}", siblings.join(", ")))).or_else(|| nearest(&all))
     }
 }
 

@@ -7,7 +7,7 @@
 // `update`: what a reader changes before `show` is done begins the view anew.
 
 import { fill, h, say } from "./dom.js";
-import { ask, notice, takeToken } from "./server.js";
+import { ask, drawWhenBack, notice, takeToken } from "./server.js";
 
 const root = document.getElementById("view");
 const menu = document.getElementById("menu");
@@ -69,6 +69,7 @@ async function route() {
     mine.shown?.end?.();
     current = { name: null, shown: null };
     fill(root, failed(view, error));
+    drawWhenBack(error);
     return;
   }
   if (mine === current) say(view.title);
@@ -151,9 +152,9 @@ addEventListener("hashchange", () => {
     location.reload();
   }
 });
-// What couldn't be drawn is drawn anew; Watch comes back by itself, with what it had.
-addEventListener("server-back", () => {
-  if (!views.length || current.name === "watch") return;
+// What couldn't be drawn is drawn anew, if it is still what is shown.
+addEventListener("server-back", ({ detail }) => {
+  if (!views.length || detail !== location.href) return;
   current.shown?.end?.();
   current = { name: null, shown: null };
   route();

@@ -18,9 +18,6 @@ export function takeToken() {
 
 const token = () => localStorage.getItem(KEY) || "";
 
-/** Ends the waiting for a server that didn't answer what a page draws; null: nothing is waited for. */
-let awaited = null;
-
 /** A request that was refused, or a server that doesn't answer (status 0). */
 export class ServerError extends Error {
   constructor(status, message) {
@@ -58,15 +55,6 @@ async function answer(path, { method = "GET", body, file, signal }) {
   } catch (error) {
     if (error.name === "AbortError") throw error;
     notice("The server doesn't answer. This page goes on when it does.");
-    // What a page would have drawn is drawn when the server is back: app.js hears of it.
-    if (method === "GET")
-      awaited ??= whenBack(
-        () => {
-          awaited = null;
-          dispatchEvent(new CustomEvent("server-back"));
-        },
-        { code: 0 },
-      );
     throw new ServerError(0, "the server doesn't answer");
   }
   if (found.ok) {
@@ -104,7 +92,7 @@ export const noRoom = ({ code, reason }) => (code === TRY_LATER ? reason : "");
  * That there was no room for the WebSocket that `closed` (its event) stands above the page: asking tells the rest.
  */
 export function whenBack(again, closed) {
-  notice(noRoom(closed), FULL);
+  if (closed) notice(noRoom(closed), FULL);
   let refused = null;
   let timer = setTimeout(attempt, AGAIN_MS);
   async function attempt() {
@@ -126,6 +114,21 @@ export function whenBack(again, closed) {
     clearTimeout(timer);
     timer = null;
   };
+}
+
+/** The address whose view couldn't be drawn; "": none. */
+let undrawn = "";
+
+/** A view couldn't be drawn: if the server didn't answer, it is when the server does (app.js hears of it). */
+export function drawWhenBack(error) {
+  if (error.status !== 0) return;
+  if (!undrawn)
+    whenBack(() => {
+      const address = undrawn;
+      undrawn = "";
+      dispatchEvent(new CustomEvent("server-back", { detail: address }));
+    });
+  undrawn = location.href;
 }
 
 const told = new Map();

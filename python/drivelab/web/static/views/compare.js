@@ -3,7 +3,7 @@
 import { unknownPart, warning } from "../address.js";
 import { fill, h, say, sheet } from "../dom.js";
 import * as jobs from "../jobs.js";
-import { ask, save } from "../server.js";
+import { ask, drawWhenBack, save } from "../server.js";
 import { chooser, table } from "./compare/choosing.js";
 import * as parts from "./compare/parts.js";
 import { latencies, positions, times } from "./compare/plots.js";
@@ -95,7 +95,9 @@ class View {
     try {
       found = await ask(`/api/compare?${key}`);
     } catch (error) {
-      if (key === this.key) this.refused(error);
+      if (key !== this.key) return;
+      this.refused(error);
+      drawWhenBack(error);
       return;
     } finally {
       this.body.removeAttribute("aria-busy");

@@ -9,10 +9,10 @@ import { ask, blob, save } from "../server.js";
 export const LEAST = 0.05;
 const SHOWN = 12;
 
-/** Values that a reader typed: with a space in front of a unit, where commas part them. */
+/** Values that a reader typed; what parts them is no space in front of a unit. */
 const parts = (text) =>
   text
-    .split(/[,;]/.test(text) ? /[,;]+/ : /\s+/)
+    .split(/[,;]+|(?<!\d)\s+|\s+(?=[\d.+-])/)
     .map((one) => one.trim())
     .filter(Boolean);
 
@@ -135,7 +135,7 @@ export class Studies {
     this.refuse("");
     for (const { values, why } of this.axes) refused(values, why, "");
     try {
-      this.study = (await jobs.measure(this.order())).study;
+      this.own = this.study = (await jobs.measure(this.order())).study;
       this.begun(this.study);
     } catch (error) {
       this.refuse(error.message);
@@ -180,7 +180,8 @@ export class Studies {
       this.missing = found ? null : id;
       if (found) {
         this.result = { id, ...found };
-        if (found.order.kind === this.kind) this.took(found);
+        // What was begun here has its form, in which the next one may be prepared by now.
+        if (found.order.kind === this.kind && id !== this.own) this.took(found);
         say("The study is there");
         await this.draw();
       }

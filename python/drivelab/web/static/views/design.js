@@ -3,7 +3,7 @@
 import { unknownPart, wrongPart } from "../address.js";
 import { fill, h, say, sheet } from "../dom.js";
 import * as jobs from "../jobs.js";
-import { ask, save } from "../server.js";
+import { ask, drawWhenBack, save } from "../server.js";
 import { FigureStudy } from "./design-figure.js";
 import { ParameterForm } from "./design-form.js";
 import { Studies } from "./design-study.js";
@@ -134,7 +134,8 @@ class View {
       // As it was, in other words: "140 GB".
       const same = known.parameters.filter((item) => this.settings.has(item.key) && item.value === item.original);
       if (same.length) {
-        this.go({ settings: new Map([...this.settings].filter(([key]) => !same.some((item) => item.key === key))) });
+        const settings = new Map([...this.settings].filter(([key]) => !same.some((item) => item.key === key)));
+        this.go({ settings, study: page.params.get("study") });
         return;
       }
       this.refuse(this.odd);
@@ -145,9 +146,10 @@ class View {
       this.drawSummary();
       await this.drawPart();
     } catch (error) {
-      if (query !== `${this.query}`) return;
+      if (query !== `${this.query}` || scale !== this.scale.value) return;
       this.refuse(error.message);
       this.isRefused = true;
+      drawWhenBack(error);
       if (this.known?.name !== drive) await this.drawOriginal(drive, query);
       else if (this.known) this.drawSummary();
       if (query === `${this.query}` && error.status === 400 && this.known)

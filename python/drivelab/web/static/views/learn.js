@@ -2,7 +2,7 @@
 
 import { unknownPart, warning, wrongPart } from "../address.js";
 import { fill, h, sheet } from "../dom.js";
-import { ask, save } from "../server.js";
+import { ask, drawWhenBack, save } from "../server.js";
 import { Player } from "./lesson.js";
 
 export async function show(root) {
@@ -48,7 +48,9 @@ class Learn {
       if (name) await this.lesson(name);
       else await this.list();
     } catch (error) {
-      if (this.name === name) fill(this.root, h("h1", "Learn"), h("p", error.message));
+      if (this.name !== name) return;
+      fill(this.root, h("h1", "Learn"), h("p", error.message));
+      drawWhenBack(error);
     }
   }
 
