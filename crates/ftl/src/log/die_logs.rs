@@ -172,7 +172,7 @@ impl DieLogs {
         }
     }
 
-    /// Whether the host can write a page on a die, to whatever stream: which it will be, only the page says.
+    /// Whether every stream of the host has an open block on a die or may open one: which it will be, only the page says.
     #[allow(clippy::inline_always, reason = "hot, and called by too many schemes to be inlined otherwise")]
     #[inline(always)]
     pub(crate) fn has_host_block(&self, die: DieIndex) -> bool {
@@ -190,11 +190,11 @@ impl DieLogs {
             return self.has_cached_block(die);
         }
         let (free, reserve) = (self.blocks.free_count(die), self.reserve());
-        // A page opens one block at most: streams that nobody writes to need no room.
-        let opens = self.streams.host().any(|stream| self.blocks.open_block(die, stream).is_none());
+        let is_closed = |stream: &Stream| self.blocks.open_block(die, *stream).is_none();
+        let closed = self.streams.host().filter(is_closed).count() as u32;
         // What cleaning writes to is the host's, too, where it has no streams of its own: then it needs the reserve besides.
         let shared = self.streams.all == self.streams.host;
-        if opens || shared { free >= reserve + u32::from(opens) } else { !self.is_short(die) }
+        if closed > 0 || shared { free >= reserve + closed } else { !self.is_short(die) }
     }
 
     /// The block that a stream writes next; opens one if it has none. Cleaning goes on in the block of another stream if
