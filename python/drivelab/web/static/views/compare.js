@@ -334,7 +334,7 @@ class View {
       section("performance", "Performance", parts.bars(comparison)),
       section("time", "Over time, position and latency", time),
       many.length && section("many", "Tests of many numbers", parts.pictures(many, comparison, this.key, this.drawn)),
-      comparison.notes.length && section("notes", "What the tests say of themselves", parts.notes(comparison)),
+      comparison.notes.length && section("notes", "What to know of the measurements", parts.notes(comparison)),
       section("specifications", "Specifications that differ", parts.specifications(comparison)),
       section("source", "Where this comes from", parts.source(comparison, noCommand)),
     ].filter(Boolean);
