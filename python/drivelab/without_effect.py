@@ -66,24 +66,20 @@ def _suspends(stated: Stated) -> bool:
     return any(stated[key]["value"] is not None for key in keys if key in stated)
 
 
-def _has_map_in_flash(stated: Stated) -> bool:
-    return _given("ftl.map_cache_bytes", "ftl.host_memory_bytes")(stated)
-
-
 def _has_bridge(stated: Stated) -> bool:
     return (
         stated.get("family", {}).get("value") != "raid-0" or _number(stated, "link.bytes_per_s") > 0
     )
 
 
-SUSPENSION = "{}flash.program_suspend_ns or {}flash.erase_suspend_ns"
 RULES = (
     Rule(OF_ERRORS, f"{{}}{ERRORS} = true, which tests of endurance and retention set themselves",
          _stated(ERRORS)),
     Rule(("flash.planes_per_read", "flash.independent_planes"), "{}flash.one_shot = true",
          _is("flash.one_shot", True)),
     Rule(("flash.resume_ns", "flash.suspend_slice_ns", "flash.finish_within_ns",
-          "flash.suspends_max", "flash.suspended_max_ns"), SUSPENSION, _suspends),
+          "flash.suspends_max", "flash.suspended_max_ns"),
+         "{}flash.program_suspend_ns or {}flash.erase_suspend_ns", _suspends),
     Rule(("ftl.choices",), "{}ftl.victim_selection = d-choices",
          _is("ftl.victim_selection", "d-choices")),
     Rule(("ftl.window_blocks",), "{}ftl.victim_selection = windowed-greedy",
@@ -91,7 +87,8 @@ RULES = (
     Rule(("ftl.hot_writes",), "{}ftl.placement = hot-cold", _is("ftl.placement", "hot-cold")),
     Rule(("ftl.hint_streams",), "{}ftl.placement = hint", _is("ftl.placement", "hint")),
     Rule(("ftl.map_fetch_bytes", "ftl.map_spare_blocks"),
-         "{}ftl.map_cache_bytes or {}ftl.host_memory_bytes", _has_map_in_flash),
+         "{}ftl.map_cache_bytes or {}ftl.host_memory_bytes",
+         _given("ftl.map_cache_bytes", "ftl.host_memory_bytes")),
     Rule(("ftl.host_memory_ns",), "{}ftl.host_memory_bytes", _given("ftl.host_memory_bytes")),
     Rule(("controller.write_governor_burst",), "{}controller.write_governor_iops",
          _stated("controller.write_governor_iops")),
@@ -118,15 +115,16 @@ def remarks(parameters: Iterable[Mapping[str, Any]]) -> list[str]:
         key.removeprefix(place): item for key, item in listed.items() if key.startswith(place)
     }:
         queues = [key for key in stated if key.startswith("nvme.") and not stated[key]["default"]]
+        # Of members nothing helps those of queues.
+        beyond_help = queues if place else []
         for rule in RULES:
             idle = [key for key in rule.keys if key in stated and not stated[key]["default"]]
-            # Of members nothing helps those of queues.
-            idle = [key for key in idle if not place or key not in queues]
+            idle = [key for key in idle if key not in beyond_help]
             if idle and not rule.is_met(stated):
                 names = ", ".join(place + key for key in idle)
                 found.append(f"{names}: without effect; needs {rule.needs.format(place, place)}")
-        if place and queues:
-            names = ", ".join(place + key for key in queues)
+        if beyond_help:
+            names = ", ".join(place + key for key in beyond_help)
             found.append(f"{names}: without effect; the host's queues end at the array")
         place += "member."
     return found

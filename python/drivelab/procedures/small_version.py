@@ -10,12 +10,17 @@ from drivelab.model import SCALE
 from drivelab.targets import Target
 
 
+def divisor_of(target: Target) -> int:
+    """N of a small version of 1/N, as it was asked for; 1 of a whole drive, and of a real one."""
+    return 1 if target.original is None else int(target.parameter(SCALE) or 1)
+
+
 def notes(target: Target, words: str) -> tuple[str, ...]:
     """What a reader must know where the drive is a small version of one; nothing of a whole one.
 
     It goes by the name that it was asked for by: 1/64, also where whole blocks make it 1/62.
     """
-    divisor = 1 if target.original is None else int(target.parameter(SCALE) or 1)
+    divisor = divisor_of(target)
     return (f"a small version, 1/{divisor} of the drive: {words}",) if divisor > 1 else ()
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from drivelab.counters import write_amplification_of
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.errors import RequestError
-from drivelab.model import SCALE
+from drivelab.procedures import small_version
 from drivelab.procedures.flow import flow
 from drivelab.procedures.stream import RANDOM
 from drivelab.procedures.study import Study
@@ -112,7 +112,7 @@ def steady_writes(
         )
         return target.run([job], progress, share * part)
 
-    is_small = (target.parameter(SCALE) or 1) > 1
+    is_small = small_version.divisor_of(target) > 1
     # A small version has more erased flash than that: what it holds back is so many blocks at any
     # size, and its SLC cache has whole blocks.
     flash_bytes = int(target.parameter("raw_capacity_bytes") or 0) if is_small else 0

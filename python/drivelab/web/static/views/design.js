@@ -131,7 +131,7 @@ class View {
     try {
       const known = await ask(`/api/design?${query}&scale=${scale}`);
       if (query !== `${this.query}` || scale !== this.scale.value) return;
-      // As it was, in other words: "140 GB".
+      // As it was, in other words: "16k" for 16384.
       const same = known.parameters.filter((item) => this.settings.has(item.key) && item.value === item.original);
       if (same.length) {
         const settings = new Map([...this.settings].filter(([key]) => !same.some((item) => item.key === key)));
