@@ -254,6 +254,48 @@ fn pages_of_the_journal_come_first_when_two_for_every_die_wait_for_folding() {
 }
 
 #[test]
+fn what_was_trimmed_makes_room_for_the_cache_without_a_pause() {
+    const ERASE_NS: u64 = 1_000_000;
+    // So much of the cache that nothing need be folded.
+    let (blocks, erase) = (16, ERASE_NS.to_string());
+    for when_full in ["native", "refill", "wait"] {
+        let cache = max_bytes(20);
+        let mut drive = drive(
+            1,
+            &[
+                ("slc_cache.max_bytes", &*cache),
+                ("slc_cache.static_bytes", "0"),
+                ("slc_cache.when_full", when_full),
+                ("flash.erase_ns", &*erase),
+                ("flash.slc_erase_ns", &*erase),
+                ("write_buffer.size_bytes", "393216"),
+            ],
+        );
+        let units = drive.capacity_sectors() / 8 / 64 * 64;
+        write(&mut drive, 0..units);
+        submit(&mut drive, Op::Trim, 0, units);
+        next(&mut drive);
+        let (begin, held) = (drive.now_ns(), blocks * PAGES * SLC_UNITS / 64 * 64);
+        let mut longest_ns = 0;
+        for unit in (0..held).step_by(64) {
+            submit(&mut drive, Op::Write, unit, 64);
+            longest_ns = longest_ns.max(next(&mut drive)[0].latency_ns());
+        }
+        // Each block of the cache is one that is erased for it; while one that refills is emptied, a native page goes
+        // with each erase.
+        let page_ns = SLC_PROGRAM_NS + SLC_UNITS * UNIT_BUS_NS;
+        let expected_ns = blocks * (PAGES * page_ns + ERASE_NS);
+        let native_ns = if when_full == "refill" { blocks * PROGRAM_NS } else { 0 };
+        let took_ns = drive.now_ns() - begin;
+        let is_near = took_ns > expected_ns * 19 / 20 && took_ns < expected_ns * 21 / 20 + native_ns;
+        assert!(is_near, "{when_full}: {took_ns} ns, {expected_ns} ns by formula");
+        // Room for native blocks was kept: no write waits for much more than an erase and its own pages.
+        let most_ns = 3 * ERASE_NS + 2 * PROGRAM_NS + 8 * page_ns;
+        assert!(longest_ns < most_ns, "{when_full}: a write took {longest_ns} ns, of at most {most_ns}");
+    }
+}
+
+#[test]
 fn what_pauses_are_for_changes_nothing_where_there_is_none() {
     // The cache makes room for every write: blocks for pauses may not come first.
     let took = |idle_blocks: &str| {

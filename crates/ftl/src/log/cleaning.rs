@@ -283,6 +283,7 @@ impl DieLogs {
         }
         if self.slc.is_some() {
             self.note_folded(die, job);
+            self.next_dead(die);
         }
         if let Some(victim) = left {
             // All blocks of a superblock are erased, one operation each, before anything else is cleaned.

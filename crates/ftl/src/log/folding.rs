@@ -49,14 +49,21 @@ impl DieLogs {
         self.valid_units() as f64 / f64::from(self.config.user_units)
     }
 
+    /// Free blocks of a die that the cache leaves.
+    pub(super) fn cache_floor(&self, cache: &SlcCache) -> u32 {
+        self.thresholds.stop.max(self.reserve()) + cache.config.reserve_blocks
+    }
+
     /// Where a block of the cache would come from now.
     fn cache_source(&self, cache: &SlcCache, die: DieIndex) -> Option<Source> {
         if cache.static_free.count(die) > 0 {
             return Some(Source::Static);
         }
-        let floor = self.thresholds.stop.max(self.reserve()) + cache.config.reserve_blocks;
-        let has_room = cache.may_grow(die) && self.blocks.free_count(die) > floor;
-        has_room.then_some(Source::Dynamic)
+        let free = self.blocks.free_count(die);
+        // Blocks that only have to be erased count as free, but for those that native writes need when it is full.
+        let native = self.reserve() + cache.config.reserve_blocks;
+        let has_room = free > self.cache_floor(cache) || free > native && self.has_dead(die);
+        (cache.may_grow(die) && has_room).then_some(Source::Dynamic)
     }
 
     /// Where the next block of the host on a die comes from.
@@ -255,28 +262,11 @@ impl DieLogs {
         if urgency >= Urgency::Wanted {
             return urgency;
         }
-        if self.wants_to_fold(cache, die) {
+        if self.wants_to_fold(cache, die) || self.wants_dead(cache, die) {
             return Urgency::Wanted;
         }
         let folds_in_pause = cache.due_in_pause() > 0 && !cache.of(die).closed.is_empty();
         if folds_in_pause || self.next_dead(die).is_some() { Urgency::Idle } else { urgency }
-    }
-
-    /// A block of a die that only has to be erased, and moves the search on to it: what it held was trimmed or overwritten,
-    /// and the cache grows into free blocks alone. Each pause looks at every block once, so that a die isn't searched each
-    /// time that it is asked what it needs; what is outdated behind that waits for the next pause.
-    fn next_dead(&mut self, die: DieIndex) -> Option<BlockIndex> {
-        let from = self.slc.as_ref()?.of(die).dead_search_from?;
-        let per_die = self.layout.geometry.blocks_per_die();
-        let first = die.0 * per_die;
-        let is_dead = |&block: &BlockIndex| {
-            let is_written =
-                self.blocks.is_closed(block) || self.is_static(block) && self.is_full(die, block);
-            is_written && self.blocks.valid_count(block) == 0
-        };
-        let found = (first + from..first + per_die).map(BlockIndex).find(is_dead);
-        self.slc.as_mut()?.of_mut(die).dead_search_from = found.map(|block| block.0 - first);
-        found
     }
 
     /// The next block to be emptied on a die of a drive with a cache: of all blocks the one with the least to copy when
@@ -290,7 +280,9 @@ impl DieLogs {
         if is_short && let Some(job) = self.pick_victim(die, measure) {
             return self.admit_fold(die, job);
         }
-        if let Some(dead) = self.next_dead(die) {
+        // Of what a pause would erase no more than the host needs comes before folding.
+        let may_erase = !folds_now || self.slc.as_ref().is_some_and(|cache| free <= self.cache_floor(cache));
+        if may_erase && let Some(dead) = self.next_dead(die) {
             return Some(self.begin(dead, Purpose::Cleaning));
         }
         let job = match self.block_to_fold(die) {

@@ -207,14 +207,13 @@ impl<H: MapMemory> PageMap<H> {
         self.logs.die_valid[die.0 as usize] -= 1;
     }
 
-    /// Removes a map entry; whether there was one.
-    pub(crate) fn unmap(&mut self, lpn: Lpn) -> bool {
+    /// Removes a map entry; gives the place that it named.
+    pub(crate) fn unmap(&mut self, lpn: Lpn) -> Option<Ppn> {
         let old = std::mem::replace(&mut self.map[lpn.0 as usize], 0);
-        if old != 0 {
-            self.invalidate(Ppn(old - 1));
-            self.note_superseded(Ppn(old - 1));
-        }
-        old != 0
+        let place = Ppn(old.checked_sub(1)?);
+        self.invalidate(place);
+        self.note_superseded(place);
+        Some(place)
     }
 
     #[inline]

@@ -58,7 +58,8 @@ impl<H: MapMemory> Mapping for PageMap<H> {
         if sabotage::is(Sabotage::TrimsPileUp) {
             self.logs.journal.note_updates(256);
         }
-        if self.unmap(lpn) {
+        if let Some(place) = self.unmap(lpn) {
+            self.logs.note_trimmed(place);
             self.memory.trim(lpn);
             self.logs.counters.units_trimmed += 1;
         }

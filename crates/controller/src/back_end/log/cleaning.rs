@@ -27,6 +27,8 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         let clean = match self.mapping.cleaning_urgency(index) {
             Urgency::None => false,
             Urgency::Urgent => true,
+            // Erases that need no copies, of which there may be hundreds behind a trim, let a page of the host pass each.
+            Urgency::Wanted if self.jobs.dies[die as usize].has_just_erased && self.buffer.queued() > 0 => false,
             Urgency::Wanted => {
                 self.config.scheduling.cleaning_pace == CleaningPace::Block
                     || self.jobs.dies[die as usize].owed_copies > 0
@@ -50,9 +52,12 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         if !self.take_token(die) {
             return true;
         }
+        let begins = !self.mapping.is_cleaning(index);
         match self.mapping.next_cleaning_step(index) {
             Ok(Some(step)) => {
                 self.jobs.has_cleaned = true;
+                self.jobs.dies[die as usize].has_just_erased =
+                    self.jobs.has_slc_cache && begins && matches!(step, CleaningStep::Erase { .. });
                 let end = self.time_cleaning_steps(die, step, now);
                 if self.durable.as_ref().is_some_and(|durable| durable.kept_block(die).is_some()) {
                     self.return_token(die);

@@ -45,6 +45,8 @@ pub(crate) struct DieJob {
     pub(crate) owed_copies: u32,
     /// What level cleaning owes beside them, in parts of a copy.
     owed_parts: u32,
+    /// Its last cleaning was the erase of a block that had nothing to copy, and no page of the host came since.
+    has_just_erased: bool,
 }
 
 /// What a die still has to do for a copy.

@@ -124,6 +124,7 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         self.jobs.dies[die as usize].place = place;
         if self.jobs.has_slc_cache {
             self.jobs.dies[die as usize].mode = self.mapping.flash().mode_at(place);
+            self.jobs.dies[die as usize].has_just_erased = false;
         }
         if self.config.scheduling.cleaning_pace != CleaningPace::Block {
             self.owe_copies(index);
