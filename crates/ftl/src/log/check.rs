@@ -98,7 +98,7 @@ pub(crate) fn check_thresholds(
         return Ok(());
     }
     let blocks = layout.geometry.blocks_per_die() - reserved - config.static_blocks();
-    let blocks = (blocks / config.superblock_blocks).saturating_sub(config.cut_reserve());
+    let blocks = (blocks / config.superblock_blocks).saturating_sub(config.more_blocks());
     let unit = if config.superblock_blocks > 1 { "superblocks" } else { "blocks" };
     let (start, stop) = (config.cleaning_start_blocks, config.cleaning_stop_blocks);
     if start < RESERVE_BLOCKS + 1 || start > blocks {

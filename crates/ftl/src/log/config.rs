@@ -102,14 +102,26 @@ impl FtlConfig {
         RESERVE_BLOCKS + self.cut_reserve()
     }
 
+    /// Free blocks of a die beside those that thresholds count, for streams beyond one of the host and one of what is
+    /// moved: any may need another block before a victim is emptied.
+    pub(super) fn stream_reserve(&self) -> u32 {
+        let StreamCounts { host, all } = self.streams();
+        u32::from(host - 1) + u32::from((all - host).saturating_sub(1))
+    }
+
     /// Free blocks of a die by which it is cleaned, all of them counted.
     pub(super) fn thresholds(&self) -> Thresholds {
-        let more = self.cut_reserve();
+        let more = self.more_blocks();
         Thresholds {
             start: self.cleaning_start_blocks + more,
             stop: self.cleaning_stop_blocks + more,
             idle: if self.idle_cleaning_blocks > 0 { self.idle_cleaning_blocks + more } else { 0 },
         }
+    }
+
+    /// Free blocks of a die beside those that thresholds count.
+    pub(super) fn more_blocks(&self) -> u32 {
+        self.cut_reserve() + self.stream_reserve()
     }
 
     /// Units that cleaning must gain from a block to get anywhere: those of a page, and of those that padding takes.

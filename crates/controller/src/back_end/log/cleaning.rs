@@ -28,7 +28,9 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
             Urgency::None => false,
             Urgency::Urgent => true,
             // Erases that need no copies, of which there may be hundreds behind a trim, let a page of the host pass each.
-            Urgency::Wanted if self.jobs.dies[die as usize].has_just_erased && self.buffer.queued() > 0 => false,
+            Urgency::Wanted if self.jobs.dies[die as usize].has_just_erased && self.buffer.queued() > 0 => {
+                false
+            }
             Urgency::Wanted => {
                 self.config.scheduling.cleaning_pace == CleaningPace::Block
                     || self.jobs.dies[die as usize].owed_copies > 0
