@@ -40,7 +40,7 @@ const LARGE_BLOCKS: Shape = Shape { dies: 1, blocks: 2048, pages: 512 };
 const WARM_UP_ROUNDS: u32 = 4;
 
 /// Free blocks of a die, at most.
-const FREE_MAX: u32 = 3;
+const FREE_MAX: u32 = 5;
 
 /// Blocks of which d-choices takes the best, and in its other row at one spare area.
 const CHOICES: u32 = 10;

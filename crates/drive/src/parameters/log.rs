@@ -24,8 +24,7 @@ pub(super) const CLEANING: &[Parameter] = &[
         "blocks/die",
         Integer(0, 1 << 20),
         Number(2),
-        "cleaning starts below this many free blocks, beside one for each write stream beyond one of the host and one of \
-         what is moved, and the one that two passes keep for power cuts",
+        "cleaning starts below this many free blocks, beside those that further write streams and two passes have",
     ),
     row(
         "ftl.cleaning_stop_blocks",

@@ -102,11 +102,11 @@ impl FtlConfig {
         RESERVE_BLOCKS + self.cut_reserve()
     }
 
-    /// Free blocks of a die beside those that thresholds count, for streams beyond one of the host and one of what is
-    /// moved: any may need another block before a victim is emptied.
+    /// Free blocks of a die beside those that thresholds count: each further stream of the host may need another before a
+    /// victim is emptied, and further ones of what is moved together one, as its copies fill less than a block.
     pub(super) fn stream_reserve(&self) -> u32 {
         let StreamCounts { host, all } = self.streams();
-        u32::from(host - 1) + u32::from((all - host).saturating_sub(1))
+        u32::from(host - 1) + u32::from(all - host > 1)
     }
 
     /// Free blocks of a die by which it is cleaned, all of them counted.
