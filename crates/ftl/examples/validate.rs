@@ -39,7 +39,7 @@ const LARGE_BLOCKS: Shape = Shape { dies: 1, blocks: 2048, pages: 512 };
 /// How often as much as the drive holds is written before anything is measured, at least.
 const WARM_UP_ROUNDS: u32 = 4;
 
-/// Free blocks of a die, at most.
+/// Free blocks of a die, at most: what thresholds count, and what they keep for further streams besides.
 const FREE_MAX: u32 = 5;
 
 /// Blocks of which d-choices takes the best, and in its other row at one spare area.

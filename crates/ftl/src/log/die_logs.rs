@@ -139,8 +139,8 @@ impl DieLogs {
     /// Together, with two open ones, a quarter above the middle of both thresholds: measured with 2 and 2, 2 and 3, 3 and
     /// 3, 3 and 4 by the write amplification that is left, within a tenth of a block. Further streams have what is kept free
     /// for them in place of an erased half: while all have an open block, so many fewer are free (measured with two and six
-    /// of the host, four of what is moved, X25-M of 1/64 to 1/4: write amplification within 6 %). Of superblocks all but the first, and the blocks
-    /// that make no whole one.
+    /// of the host, four of what is moved, X25-M of 1/64 to 1/4: write amplification within 6 %). Of superblocks all but the
+    /// first, and the blocks that make no whole one.
     pub(crate) fn held_back_quarters(&self) -> u32 {
         match self.config.cleaning_mode {
             CleaningMode::Relocate => {
