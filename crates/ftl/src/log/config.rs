@@ -49,8 +49,8 @@ pub struct FtlConfig {
     pub parity_stripe_pages: u32,
     /// Native word lines that are programmed behind one, in its block, before it can be read; 0: it can be at once.
     pub held_word_lines: u32,
-    /// Cleaning starts when a die has fewer free blocks than this, those that are kept for power cuts not counted, as in
-    /// the next two.
+    /// Cleaning starts when a die has fewer free blocks than this, those that are kept for power cuts and further
+    /// streams not counted, as in the next two.
     pub cleaning_start_blocks: u32,
     /// Cleaning stops when a die has this many free blocks.
     pub cleaning_stop_blocks: u32,
