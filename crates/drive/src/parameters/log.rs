@@ -24,7 +24,8 @@ pub(super) const CLEANING: &[Parameter] = &[
         "blocks/die",
         Integer(0, 1 << 20),
         Number(2),
-        "cleaning starts below this many free blocks, beside those that further write streams and two passes have",
+        "cleaning starts below this many free blocks, not counting those kept for further write streams and for power \
+         cuts between two passes",
     ),
     row(
         "ftl.cleaning_stop_blocks",

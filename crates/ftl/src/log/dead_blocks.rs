@@ -1,5 +1,6 @@
 //! Blocks of a drive with an SLC cache that hold nothing valid and only have to be erased. The cache grows into free
-//! blocks, so they are erased in pauses, and behind a trim as soon as the cache takes data and finds none free.
+//! blocks, so they are erased in pauses, and those that a search has found as soon as the cache takes data and finds none
+//! free.
 
 use drivelab_nand::{BlockIndex, DieIndex, Ppn};
 
@@ -9,22 +10,30 @@ use super::slc_cache::SlcCache;
 impl DieLogs {
     /// A unit of a place was trimmed: what is erased from now on makes room, if it was the last of its block.
     #[inline]
-    pub(crate) fn note_trimmed(&mut self, place: Ppn) {
+    pub(crate) fn note_trimmed_place(&mut self, place: Ppn) {
         if self.slc.is_some() {
-            self.note_dead(self.layout.block_of(place));
+            let block = self.layout.block_of(place);
+            if self.blocks.valid_count(block) == 0 {
+                self.note_dead(block);
+            }
         }
     }
 
     #[cold]
     fn note_dead(&mut self, block: BlockIndex) {
         let die = self.layout.die_of(block);
-        let number = block.0 - die.0 * self.layout.geometry.blocks_per_die();
-        let is_dead = self.is_dead(die, block);
-        if let Some(cache) = self.slc.as_mut().filter(|_| is_dead) {
-            let from = &mut cache.of_mut(die).dead_search_from;
-            *from = Some(from.map_or(number, |from| from.min(number)));
-            cache.takes_data |= cache.closed <= cache.config.refill_blocks;
+        if !self.is_dead(die, block) {
+            return;
         }
+        let number = block.0 - die.0 * self.layout.geometry.blocks_per_die();
+        let fill = self.fill();
+        let Some(cache) = &mut self.slc else { return };
+        // There may be more of it now, and it takes data again if it was emptied before.
+        cache.note_fill(fill);
+        cache.takes_data |= cache.closed <= cache.config.refill_blocks;
+        let own = cache.of_mut(die);
+        own.has_empty |= own.closed.contains(&block);
+        own.dead_search_from = Some(own.dead_search_from.map_or(number, |from| from.min(number)));
     }
 
     /// Whether a block of a die is written and holds nothing valid.
@@ -33,24 +42,28 @@ impl DieLogs {
         is_written && self.blocks.valid_count(block) == 0
     }
 
-    /// Whether the search on a die has come to a block that holds nothing valid.
-    pub(super) fn has_dead(&self, die: DieIndex) -> bool {
+    /// The block that holds nothing valid and that the search on a die has come to.
+    pub(super) fn found_dead(&self, die: DieIndex) -> Option<BlockIndex> {
         let first = die.0 * self.layout.geometry.blocks_per_die();
-        let from = self.slc.as_ref().and_then(|cache| cache.of(die).dead_search_from);
-        from.is_some_and(|from| self.is_dead(die, BlockIndex(first + from)))
+        let found = BlockIndex(first + self.slc.as_ref()?.of(die).dead_search_from?);
+        self.is_dead(die, found).then_some(found)
     }
 
-    /// Whether the cache takes data on a die and lacks a free block, of which it could have more.
+    /// Whether the cache takes data on a die and lacks a free block of the kind that an erase would give it.
     pub(super) fn wants_dead(&self, cache: &SlcCache, die: DieIndex) -> bool {
         cache.takes_data
-            && cache.may_grow(die)
-            && self.blocks.free_count(die) <= self.cache_floor(cache)
-            && self.has_dead(die)
+            && self.found_dead(die).is_some_and(|found| {
+                if self.is_static(found) {
+                    cache.static_free.count(die) == 0
+                } else {
+                    cache.may_grow(die) && self.blocks.free_count(die) <= self.cache_floor(cache)
+                }
+            })
     }
 
     /// A block of a die that only has to be erased, and moves the search on to it: what it held was trimmed or overwritten.
-    /// Each pause looks at every block once, and a trim at those behind the first that it leaves empty, so that a die isn't
-    /// searched each time that it is asked what it needs; what is outdated behind that waits for the next pause.
+    /// A pause begins a search of every block, and a trim of those from the first on that it leaves empty, so that a die
+    /// isn't searched each time that it is asked what it needs; what is outdated behind that waits for the next search.
     pub(super) fn next_dead(&mut self, die: DieIndex) -> Option<BlockIndex> {
         let from = self.slc.as_ref()?.of(die).dead_search_from?;
         let per_die = self.layout.geometry.blocks_per_die();

@@ -45,7 +45,7 @@ impl DieLogs {
     }
 
     /// Share of the user capacity that is mapped.
-    fn fill(&self) -> f64 {
+    pub(super) fn fill(&self) -> f64 {
         self.valid_units() as f64 / f64::from(self.config.user_units)
     }
 
@@ -62,7 +62,9 @@ impl DieLogs {
         let free = self.blocks.free_count(die);
         // Blocks that only have to be erased count as free, but for those that native writes need when it is full.
         let native = self.reserve() + cache.config.reserve_blocks;
-        let has_room = free > self.cache_floor(cache) || free > native && self.has_dead(die);
+        let is_dynamic = |dead| !self.is_static(dead);
+        let has_room =
+            free > self.cache_floor(cache) || free > native && self.found_dead(die).is_some_and(is_dynamic);
         (cache.may_grow(die) && has_room).then_some(Source::Dynamic)
     }
 
@@ -213,6 +215,8 @@ impl DieLogs {
         let Some(cache) = self.slc.as_mut().filter(|_| mode == CellMode::Slc) else { return };
         cache.note_fill(fill);
         cache.erased(die, job.victim, is_static, job.valid_at_start > 0);
+        let blocks = &self.blocks;
+        cache.of_mut(die).note_empty(|block| blocks.valid_count(block) == 0);
     }
 
     /// A static block was erased and is free again.
@@ -256,7 +260,8 @@ impl DieLogs {
         if self.is_cleaning(die) {
             return urgency;
         }
-        if cache.waits(die) {
+        // A die that waits for others to fold may erase.
+        if cache.waits(die) && self.found_dead(die).is_none() {
             return Urgency::None;
         }
         if urgency >= Urgency::Wanted {
@@ -276,11 +281,14 @@ impl DieLogs {
     pub(super) fn cached_victim(&mut self, die: DieIndex, measure: Measure) -> Option<Job> {
         let free = self.blocks.free_count(die);
         let folds_now = self.slc.as_ref().is_some_and(|cache| self.wants_to_fold(cache, die));
+        if self.slc.as_ref().is_some_and(|cache| cache.waits(die)) {
+            return self.next_dead(die).map(|dead| self.begin(dead, Purpose::Cleaning));
+        }
         let is_short = self.cleaning.active[die.0 as usize] || free < self.thresholds.idle && !folds_now;
         if is_short && let Some(job) = self.pick_victim(die, measure) {
             return self.admit_fold(die, job);
         }
-        // Of what a pause would erase no more than the host needs comes before folding.
+        // While the cache is to be folded, these come first only as far as free blocks are short.
         let may_erase = !folds_now || self.slc.as_ref().is_some_and(|cache| free <= self.cache_floor(cache));
         if may_erase && let Some(dead) = self.next_dead(die) {
             return Some(self.begin(dead, Purpose::Cleaning));

@@ -36,8 +36,8 @@ pub struct SlcCacheConfig {
     pub whole_until: f64,
     /// ... none from here on, and fewer and fewer between.
     pub gone_from: f64,
-    /// Free blocks of each die, beside those that cleaning keeps free, that it leaves, and that are not written natively
-    /// either before it is folded.
+    /// Free blocks of each die, beside those that cleaning keeps free (where others only have to be erased, those in reserve),
+    /// that it leaves, and that are not written natively either before it is folded.
     pub reserve_blocks: u32,
     /// Where writes go when it is full.
     pub when_full: WhenFull,
@@ -79,8 +79,8 @@ pub(super) struct DieCache {
     pub dynamic: u32,
     /// One of those that are closed was seen to hold nothing valid.
     pub has_empty: bool,
-    /// Where the search of a pause for blocks without valid data goes on, counted from the first of the die; `None`: it
-    /// has ended.
+    /// Where the search for blocks without valid data goes on that a pause or a trim has begun, counted from the first of
+    /// the die; `None`: it has ended.
     pub dead_search_from: Option<u32>,
     /// Waits until another die has folded its block.
     waits: bool,
@@ -93,8 +93,8 @@ pub(crate) struct SlcCache {
     /// Erased static blocks.
     pub(super) static_free: FreePool,
     pub(super) dies: Vec<DieCache>,
-    /// Dynamic blocks of all dies, and how many there may be. That is looked at when blocks are opened and erased, not at
-    /// every trim: dies would have to be asked again.
+    /// Dynamic blocks of all dies, and how many there may be. That is looked at when blocks are opened and erased, and when a
+    /// trim leaves one empty.
     pub(super) dynamic: u32,
     pub(super) dynamic_limit: u32,
     /// Fully programmed ones of all dies.
@@ -172,7 +172,6 @@ impl SlcCache {
     pub(super) fn erased(&mut self, die: DieIndex, block: BlockIndex, is_static: bool, had_data: bool) {
         self.forget_closed(die, block);
         let own = &mut self.dies[die.0 as usize];
-        own.has_empty = false;
         if !is_static {
             own.dynamic -= 1;
             self.dynamic -= 1;

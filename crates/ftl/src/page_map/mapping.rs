@@ -59,7 +59,7 @@ impl<H: MapMemory> Mapping for PageMap<H> {
             self.logs.journal.note_updates(256);
         }
         if let Some(place) = self.unmap(lpn) {
-            self.logs.note_trimmed(place);
+            self.logs.note_trimmed_place(place);
             self.memory.trim(lpn);
             self.logs.counters.units_trimmed += 1;
         }
