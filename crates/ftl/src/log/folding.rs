@@ -279,11 +279,11 @@ impl DieLogs {
     /// behind what the cache wants now.
     #[cold]
     pub(super) fn cached_victim(&mut self, die: DieIndex, measure: Measure) -> Option<Job> {
-        let free = self.blocks.free_count(die);
-        let folds_now = self.slc.as_ref().is_some_and(|cache| self.wants_to_fold(cache, die));
         if self.slc.as_ref().is_some_and(|cache| cache.waits(die)) {
             return self.next_dead(die).map(|dead| self.begin(dead, Purpose::Cleaning));
         }
+        let free = self.blocks.free_count(die);
+        let folds_now = self.slc.as_ref().is_some_and(|cache| self.wants_to_fold(cache, die));
         let is_short = self.cleaning.active[die.0 as usize] || free < self.thresholds.idle && !folds_now;
         if is_short && let Some(job) = self.pick_victim(die, measure) {
             return self.admit_fold(die, job);

@@ -54,12 +54,12 @@ impl<M: LogMapping + Scheduled<Jobs = LogJobs>> SolidStateDrive<M> {
         if !self.take_token(die) {
             return true;
         }
-        let begins = !self.mapping.is_cleaning(index);
+        let may_only_erase = self.jobs.has_slc_cache && !self.mapping.is_cleaning(index);
         match self.mapping.next_cleaning_step(index) {
             Ok(Some(step)) => {
                 self.jobs.has_cleaned = true;
                 self.jobs.dies[die as usize].has_just_erased =
-                    self.jobs.has_slc_cache && begins && matches!(step, CleaningStep::Erase { .. });
+                    may_only_erase && matches!(step, CleaningStep::Erase { .. });
                 let end = self.time_cleaning_steps(die, step, now);
                 if self.durable.as_ref().is_some_and(|durable| durable.kept_block(die).is_some()) {
                     self.return_token(die);
