@@ -327,8 +327,10 @@ class Session:
         lba: NDArray[np.uint64],
         sector_count: NDArray[np.uint32],
         arrival_ns: NDArray[np.uint64],
+        hint: NDArray[np.uint8] | None = None,
     ) -> int:
-        """Takes requests over; the number of the first. Raises WorkloadError."""
+        """Takes requests over; the number of the first. `hint` comes with writes; 0: with
+        none. Raises WorkloadError."""
 
     def advance(self, drive: Drive, until_ns: int) -> None:
         """Lets the drive work until this time of its clock; of 2^64 - 1: until everything is done.

@@ -19,6 +19,8 @@ READ, WRITE, FLUSH, TRIM = 0, 1, 2, 3
 """Request kinds in the arrays of `Requests`."""
 OUTCOMES = ("done", "uncorrectable", "refused", "failed")
 """How requests end, by the engine's number of it: the last two moved nothing."""
+HINT_MAX = 255
+"""The engine's hints have so many numbers."""
 
 PERCENTILES = (
     1.0,
@@ -222,7 +224,7 @@ class Job(Part):
     flush_every_writes: Annotated[int, Field(ge=0)] = 0
     flush_at_end: bool = False
     fua: bool = False
-    write_hint: Annotated[int, Field(ge=0, le=255)] = 0
+    write_hint: Annotated[int, Field(ge=0, le=HINT_MAX)] = 0
     queue: Annotated[int, Field(ge=0, lt=2**16)] | None = None
     """Submission queue of a drive with several; None: one of its own, in the order of the jobs."""
     queue_class: QueueClass = "medium"

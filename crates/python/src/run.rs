@@ -147,6 +147,7 @@ impl Session {
 
     /// Takes requests over; the number of the first.
     #[allow(clippy::needless_pass_by_value, reason = "columns")]
+    #[pyo3(signature = (drive, op, lba, sector_count, arrival_ns, hint=None))]
     fn submit(
         &mut self,
         drive: &Drive,
@@ -154,6 +155,7 @@ impl Session {
         lba: PyReadonlyArray1<'_, u64>,
         sector_count: PyReadonlyArray1<'_, u32>,
         arrival_ns: PyReadonlyArray1<'_, u64>,
+        hint: Option<PyReadonlyArray1<'_, u8>>,
     ) -> PyResult<u64> {
         let requests = Requests {
             op: op.as_slice()?,
@@ -162,7 +164,8 @@ impl Session {
             arrival_ns: Some(arrival_ns.as_slice()?),
             program: None,
         };
-        self.inner.submit(&drive.inner, &requests).map_err(errors::workload)
+        let hints = hint.as_ref().map(|hint| hint.as_slice()).transpose()?;
+        self.inner.submit(&drive.inner, &requests, hints).map_err(errors::workload)
     }
 
     /// Lets the drive work until this time of its clock; of 2^64 - 1: until everything is done. Releases the GIL.

@@ -20,6 +20,7 @@ struct Arrival {
     op: Op,
     lba: u64,
     sector_count: u32,
+    hint: u8,
 }
 
 /// One request in the drive.
@@ -70,13 +71,23 @@ impl Session {
     }
 
     /// Takes requests over, which arrive at `requests.arrival_ns` of the drive's clock; the number of the first. They
-    /// are numbered from 0, in the order in which they came.
+    /// are numbered from 0, in the order in which they came. With each of `hints` a write comes
+    /// ([`Command::hint`]); without them with 0.
     ///
     /// # Errors
     /// [`WorkloadError::Invalid`] naming the first element that is not allowed, such as a time that has passed or lies
     /// before that of a request before; nothing has been taken then.
-    pub fn submit(&mut self, device: &impl Device, requests: &Requests<'_>) -> Result<u64, WorkloadError> {
+    pub fn submit(
+        &mut self,
+        device: &impl Device,
+        requests: &Requests<'_>,
+        hints: Option<&[u8]>,
+    ) -> Result<u64, WorkloadError> {
         requests.validate(device.capacity_sectors(), true)?;
+        if let Some(hints) = hints.filter(|hints| hints.len() != requests.len()) {
+            let allowed = format!("must be that of op, {}", requests.len());
+            return Err(WorkloadError::invalid("length of hint", hints.len(), allowed));
+        }
         let Some(times) = requests.arrival_ns else { return Ok(self.next_number) };
         let earliest_ns = self.latest_ns.max(device.now_ns());
         if let Some(&first_ns) = times.first().filter(|&&first_ns| first_ns < earliest_ns) {
@@ -94,7 +105,8 @@ impl Session {
                 Op::Flush => (0, 0),
                 _ => (requests.lba[index], requests.sector_count[index]),
             };
-            self.arriving.push_back(Arrival { at_ns, number: self.next_number, op, lba, sector_count });
+            let hint = hints.map_or(0, |hints| hints[index]);
+            self.arriving.push_back(Arrival { at_ns, number: self.next_number, op, lba, sector_count, hint });
             self.next_number += 1;
             self.latest_ns = at_ns;
         }
@@ -155,7 +167,7 @@ impl Session {
     /// Hands the drive what has arrived, as far as there is room.
     fn hand_over(&mut self, device: &mut impl Device) -> Result<(), WorkloadError> {
         let now_ns = device.now_ns();
-        while let Some(&Arrival { at_ns, number, op, lba, sector_count }) =
+        while let Some(&Arrival { at_ns, number, op, lba, sector_count, hint }) =
             self.arriving.front().filter(|arrival| arrival.at_ns <= now_ns)
         {
             let Some(tag) = self.free.pop() else { break };
@@ -164,6 +176,7 @@ impl Session {
                 Command { fua: self.fua && op == Op::Write, ..Command::new(tag, op, lba, sector_count) };
             if op == Op::Write {
                 command.content = self.contents.draw();
+                command.hint = hint;
             }
             self.slots[tag as usize] = Slot { arrived_ns: at_ns, lba, number };
             device.submit(now_ns, command)?;

@@ -84,7 +84,7 @@ proptest! {
         let mut found = Vec::new();
         for first in (0..count).step_by(rows) {
             let last = (first + rows).min(count);
-            let number = session.submit(&drive, &columns.requests(first..last)).unwrap();
+            let number = session.submit(&drive, &columns.requests(first..last), None).unwrap();
             prop_assert_eq!(number, first as u64);
             // The next ones are known before the drive gets there.
             let known_ns = columns.arrival_ns.get(last).copied().unwrap_or(u64::MAX);
@@ -126,12 +126,12 @@ fn requests_of_the_past_are_refused_and_none_is_taken() {
     let mut session = Session::new(&drive, &DataPattern::default(), SEED, false);
     let columns =
         Columns { op: vec![1, 1], lba: vec![0, 8], sector_count: vec![8, 8], arrival_ns: vec![500, 900] };
-    session.submit(&drive, &columns.requests(0..2)).unwrap();
-    let error = session.submit(&drive, &columns.requests(0..1)).unwrap_err().to_string();
+    session.submit(&drive, &columns.requests(0..2), None).unwrap();
+    let error = session.submit(&drive, &columns.requests(0..1), None).unwrap_err().to_string();
     assert!(error.contains("arrival_ns[0]") && error.contains("at least 900"), "{error}");
     session.advance(&mut drive, 2_000_000_000).unwrap();
     assert_eq!((session.waiting(), drive.now_ns()), (0, 2_000_000_000));
-    let error = session.submit(&drive, &columns.requests(1..2)).unwrap_err().to_string();
+    let error = session.submit(&drive, &columns.requests(1..2), None).unwrap_err().to_string();
     assert!(error.contains("2000000000"), "{error}");
     assert_eq!(session.waiting(), 0);
 }

@@ -11,6 +11,7 @@ from drivelab.fio.options import MODES
 from drivelab.fio.regions import Section
 from drivelab.quantities import NS_PER_MS
 from drivelab.workload import (
+    HINT_MAX,
     Distribution,
     Normal,
     Pareto,
@@ -289,8 +290,6 @@ SYNC = {"0": False, "none": False, "1": True, "sync": True, "dsync": True}
 """Whether every write is one with FUA: so Linux writes what is opened with O_SYNC or O_DSYNC."""
 PLACEMENTS = {"none": False, "fdp": True, "streams": True}
 """Whether writes come with a placement identifier."""
-HINT_MAX = 255
-"""The engine's hints have so many numbers."""
 QUEUE_CLASSES = {name: name for name in get_args(QueueClass)}
 """Classes of a submission queue."""
 

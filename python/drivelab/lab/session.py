@@ -16,6 +16,7 @@ from drivelab.lab.requests import OPS, request_table
 from drivelab.model import Model
 from drivelab.quantities import NS_PER_S, SECTOR_BYTES
 from drivelab.targets.going import FOR_EVER_NS, EngineSession
+from drivelab.workload import HINT_MAX
 
 _LATEST_NS = 2**62
 LEAST_PIECE_NS = 10_000_000
@@ -67,13 +68,16 @@ class Session:
         offset: ArrayLike = 0,
         length: ArrayLike = 4096,
         at_ns: ArrayLike | None = None,
+        hint: ArrayLike = 0,
     ) -> NDArray[np.uint64]:
         """Hands over requests; their numbers, by which completions name them.
 
         `op` is "read", "write", "trim" or "flush", or one for each (numbers 0, 1, 3 and 2 do,
         too); `offset` and `length` are bytes, whole sectors of 512; `at_ns` is when they come,
-        ascending, by default now. Single values count for all. Raises RequestError, naming the
-        first element that can't be; nothing has been handed over then. No elements, no numbers.
+        ascending, by default now; `hint` is the write stream that a write should go to, for drives
+        with `ftl.placement = "hint"`: 0 is none, and so is one that the drive has no stream for.
+        Single values count for all. Raises RequestError, naming the first element that can't be;
+        nothing has been handed over then. No elements, no numbers.
         """
         at = self.now_ns if at_ns is None else at_ns
         columns: list[NDArray[Any]] = [
@@ -81,24 +85,28 @@ class Session:
             _whole("offset", offset, SECTOR_BYTES),
             _whole("length", length, SECTOR_BYTES),
             _whole("at_ns", at, 1),
+            _whole("hint", hint, 1),
         ]
         try:
-            codes, lba, sectors, times = np.broadcast_arrays(*columns)
+            codes, lba, sectors, times, hints = np.broadcast_arrays(*columns)
         except ValueError:
             sizes = ", ".join(str(column.size) for column in columns)
             raise RequestError(
-                f"op, offset, length, at_ns have {sizes} elements; allowed: as many each, or one"
+                f"op, offset, length, at_ns, hint have {sizes} elements; allowed: as many each, "
+                "or one"
             ) from None
         if not codes.size:
             return np.empty(0, dtype=np.uint64)
         flush = codes == OPS.index("flush")
         self._check_range(lba, sectors, flush)
         self._check_times(times)
+        _check("hint", hints, hints > HINT_MAX, f"0 to {HINT_MAX}")
         first = self._session.submit(
             np.ascontiguousarray(codes, dtype=np.uint8),
             np.where(flush, 0, lba).astype(np.uint64),
             np.where(flush, 0, sectors).astype(np.uint32),
             np.ascontiguousarray(times, dtype=np.uint64),
+            np.ascontiguousarray(hints, dtype=np.uint8),
         )
         self._latest_ns = max(self._latest_ns, int(times[-1]))
         data = (codes == OPS.index("read")) | (codes == OPS.index("write"))

@@ -91,10 +91,11 @@ class EngineSession:
         lba: NDArray[np.uint64],
         sector_count: NDArray[np.uint32],
         arrival_ns: NDArray[np.uint64],
+        hint: NDArray[np.uint8] | None = None,
     ) -> int:
         """Takes requests over; the number of the first. Raises RequestError."""
         with engine_errors():
-            return self._session.submit(self.target.engine, op, lba, sector_count, arrival_ns)
+            return self._session.submit(self.target.engine, op, lba, sector_count, arrival_ns, hint)
 
     def advance(self, until_ns: int) -> None:
         """Lets the drive work until this time of its clock."""

@@ -56,14 +56,15 @@ def test_words_and_single_values_count_for_all(session: dl.Session) -> None:
         ({"op": "read", "offset": 0.5}, "offset: has float64 elements"),
         ({"op": "read", "offset": 2**40}, r"offset\[0\] = 1099511627776, length\[0\] = 4096"),
         ({"op": "read", "length": 0}, "at least a sector"),
-        ({"op": "read", "offset": [0, 512], "length": [512] * 3}, "1, 2, 3, 1 elements"),
+        ({"op": "read", "offset": [0, 512], "length": [512] * 3}, "1, 2, 3, 1, 1 elements"),
         ({"op": "read", "at_ns": [5, 4]}, r"at_ns\[1\] = 4"),
         ({"op": "read", "at_ns": -1}, r"at_ns\[0\] = -1"),
         ({"op": "read", "offset": [[0, 512], [0, 512]]}, "offset: has 2 x 2 elements"),
         ({"op": [["read"], ["write"]]}, "op: has 2 x 1 elements"),
         ({"op": "read", "length": [[512], [512, 512]]}, "length: has rows of unequal length"),
         ({"op": [["read"], ["read", "read"]]}, "op: has rows of unequal length"),
-        ({"op": [], "offset": [0, 512]}, "0, 2, 1, 1 elements"),
+        ({"op": "write", "hint": [0, 256]}, r"hint\[1\] = 256: allowed: 0 to 255"),
+        ({"op": [], "offset": [0, 512]}, "0, 2, 1, 1, 1 elements"),
     ],
 )
 def test_what_cannot_be_is_named_and_nothing_is_taken(
