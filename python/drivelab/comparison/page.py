@@ -205,7 +205,7 @@ def _better_by(metric: Metric, index: int) -> str:
     return f"{q.times(math.exp(abs(gain)))} {'better' if gain > 0 else 'worse'}"
 
 
-def _section(sides: Sequence[Side], pair: Pair, index: int, common: Collection[str]) -> TestSection:
+def _section(sides: Sequence[Side], pair: Pair, index: int, told: Collection[str]) -> TestSection:
     return TestSection(
         title=pair.title,
         id=pair.id,
@@ -213,7 +213,7 @@ def _section(sides: Sequence[Side], pair: Pair, index: int, common: Collection[s
         metrics=tuple(map(metric_row, pair.metrics)),
         charts=tuple(overlays.of_tables(sides, pair, f"test-{index}")),
         tables=tuple(_number_tables(sides, pair)),
-        notes=tuple(note for note in pair.notes(sides) if note not in common),
+        notes=tuple(note for note in pair.notes(sides) if note not in told),
         remarks=lettered(sides, [record.deviations if record else () for record in pair.records]),
     )
 
@@ -273,6 +273,11 @@ def by_group(specifications: Iterable[Difference]) -> list[tuple[str, list[Diffe
     return [(name, items) for name, items in groups.items() if items]
 
 
+def _has_section(pair: Pair) -> bool:
+    """Whether a test has more to show than the numbers and courses that all have."""
+    return pair.stream is None or any(record.tables for record in pair.records if record)
+
+
 def render(found: Comparison) -> str:
     """The comparison as HTML; the same comparison gives the same text."""
     sides = found.sides
@@ -280,11 +285,17 @@ def render(found: Comparison) -> str:
     # What power tests draw along the way, the throughput tests show.
     known = [pair for pair in found.pairs if have_course(pair)]
     courses = [p for p in known if p.stream is None or streams.pattern(p.stream) != "power"]
-    common = {note.text: note.whose for note in notes(sides, found.pairs) if note.is_common}
+    # What a section of its own says isn't said of the whole, unless most tests say it.
+    told_first = [
+        note
+        for note in notes(sides, found.pairs)
+        if note.is_common or not all(map(_has_section, note.pairs))
+    ]
+    texts = [note.text for note in told_first]
     sections = [
-        _section(sides, pair, index, common)
+        _section(sides, pair, index, texts)
         for index, pair in enumerate(found.pairs)
-        if pair.stream is None or any(r.tables for r in pair.records if r)
+        if _has_section(pair)
     ]
     time, position = overlays.over_time(sides, courses), overlays.over_position(sides, courses)
     writes = [p for p in courses if any(course and course.writes for course in of_pair(p))]
@@ -313,7 +324,7 @@ def render(found: Comparison) -> str:
             several_kinds=len({side.model.is_disk for side in sides}) > 1,
             repeat_count=max(side.review.repeat_count for side in sides),
             found=found,
-            notes=[f"{whose[:1].upper()}{whose[1:]}: {text}" for text, whose in common.items()],
+            notes=[f"{note.whose[:1].upper()}{note.whose[1:]}: {note.text}" for note in told_first],
             capacities=[q.capacity(side.model.user_capacity_bytes) for side in sides],
             overview=overview(sides, found.pairs),
             bars=[chart for chart in bars if chart is not None and len(chart.bars) > 1],

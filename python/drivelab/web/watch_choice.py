@@ -57,7 +57,7 @@ WORKLOADS: dict[str, tuple[str, dict[str, Any] | tuple[dict[str, Any], ...]]] = 
     ),
     "random-reads": ("Random reads, 4 KiB", {"rw": "randread", "bs": "4k", "iodepth": 32}),
     "queues": (
-        "Three heavy writers and a light reader, a queue each",
+        "Three heavy writers and a light reader (a queue each, where there are several)",
         (_WRITER, _WRITER, _WRITER, {"rw": "randread", "bs": "4k", "iodepth": 1}),
     ),
     "idle": ("Nothing: the drive is left alone", {}),
@@ -124,6 +124,7 @@ class Choice:
             "takes_trim": model.takes_trim,
             "power": self.power,
             "capacitor": bool(model.value(_key_of(model, CAPACITOR) or "")),
+            "notes": model.notes,
         }
 
 

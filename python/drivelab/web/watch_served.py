@@ -57,7 +57,9 @@ class ServedFrames:
         self._sums_ns: list[int] = []
         self.about: dict[str, Any] = link.ask({"command": "layout"})
         facts = link.ask({"command": "smart"})
-        self._storing = _storing(facts)
+        model = _known_model(facts)
+        self._storing = Storing.of(model) if model else Storing(None)
+        self.notes: list[str] = model.notes if model else []
         self._has_cache = "slc_cache_bytes" in facts
 
     def begin_anew(self) -> None:
@@ -119,17 +121,17 @@ class ServedFrames:
         return found
 
 
-def _storing(facts: Mapping[str, Any]) -> Storing:
-    """How a served drive stores data: known if it is a model of here, or a small version of one, by
-    its hash. It may have been made with other parameters, or be one that nobody here knows."""
+def _known_model(facts: Mapping[str, Any]) -> models.Model | None:
+    """What a served drive was made of, if that is a model of here, or a small version of one: told
+    by its hash. It may have been made with other parameters, or be one that nobody here knows."""
     name = facts["model"]
     if name not in model_layers.known_names():
-        return Storing(None)
+        return None
     model = models.load(name)
     if facts["model_hash"] != model.hash and (scale := SCALED.search(facts["title"])):
         with contextlib.suppress(RequestError):  # one that has no such small version as it comes
             model = models.load(name, [("scale_divisor", scale[1])])
-    return Storing.of(model) if facts["model_hash"] == model.hash else Storing(None)
+    return model if facts["model_hash"] == model.hash else None
 
 
 class ServedWatch(Viewed):
@@ -166,6 +168,7 @@ class ServedWatch(Viewed):
             "title": frames.about["title"],
             "capacity_bytes": frames.about["capacity_bytes"],
             "served": self._name,
+            "notes": frames.notes,
         }
         layout = frames.layout()
         self._send({"watching": watching, "layout": layout})

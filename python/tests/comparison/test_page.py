@@ -167,6 +167,19 @@ def test_the_document_is_strict_json_with_ratios_to_the_first() -> None:
     assert whole["specifications"]["same"] == 2
 
 
+def test_the_document_says_what_the_page_says_of_measurements(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(drawing, "library", str)
+    tests = [documents.stream("a", notes=["short"]), documents.stream("b", notes=["short"])]
+    tests[1]["notes"].append("slow")
+    comparison = compare([Source("review", documents.review(*tests))], "")
+    [test] = json.loads(to_json(document(comparison)))["tests"]
+    assert test["notes"] == ["A, B: short", "B: slow"]
+    drawn_page = page.render(comparison)
+    assert all(note in drawn_page for note in test["notes"])
+
+
 def overview(*documents_: documents.Record) -> dict[str, str]:
     """What stands at the bars of the overview, by title of the test."""
     sources = [Source(str(i), item) for i, item in enumerate(documents_)]

@@ -284,6 +284,14 @@ def test_axe_finds_nothing_serious(server: Server, page: Page, scheme: str) -> N
     assert serious(page) == []
 
 
+def test_what_a_small_version_has_otherwise_is_said(server: Server, page: Page) -> None:
+    opened(server, page, "/watch?model=samsung-980-1tb&divisor=64&state=new")
+    notes = page.get_by_role("group", name="Notes")
+    expect(notes).to_contain_text("Note: at this scale: ")
+    opened(server, page, "/watch?model=intel-x25-v-40gb&state=new")
+    expect(notes).to_have_text("")
+
+
 def test_queues_are_shown_of_a_drive_that_has_some(server: Server, page: Page) -> None:
     page.goto(server.at("/watch?model=samsung-pm9a3-960gb&divisor=64&state=new&workload=queues"))
     queues = page.get_by_role("region", name="Queues")

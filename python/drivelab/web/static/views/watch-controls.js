@@ -8,7 +8,7 @@ const WORKLOADS = [
   ["sequential-writes", "Sequential writes, 128 KiB"],
   ["mixed", "Reads and writes, 70 to 30"],
   ["random-reads", "Random reads, 4 KiB"],
-  ["queues", "4 queues: 3 write, 1 reads"],
+  ["queues", "4 jobs: 3 write, 1 reads"],
   ["idle", "Nothing: left alone"],
 ];
 const STEPS = [

@@ -45,6 +45,7 @@ class Watch {
     this.controls = new Controls((command) => this.send(command));
     this.pace = new Pace(() => this.send({ want: true }));
     this.about = h("p.about");
+    this.notes = h("div", { "aria-label": "Notes", role: "group" });
     this.form = h("div", { hidden: true });
     const other = h(
       "button",
@@ -62,6 +63,7 @@ class Watch {
     fill(
       root,
       h("div.watch-head", h("h1", "Watch"), this.about, other),
+      this.notes,
       this.news,
       this.form,
       this.controls.element,
@@ -237,6 +239,7 @@ class Watch {
     this.layout = this.last = this.span = null;
     this.dials.clear();
     fill(this.about);
+    fill(this.notes);
     fill(this.now);
     this.map.clear();
     this.queues.element.hidden = true;
@@ -252,6 +255,10 @@ class Watch {
     this.map.begin(layout, isNew);
     this.setLive(true);
     fill(this.about, summary(watching, layout));
+    fill(
+      this.notes,
+      (watching.notes ?? []).map((note) => h("p.soft.note", `Note: ${note}.`)),
+    );
     this.controls.begin(watching);
     this.power.begin(watching);
     this.fit();
