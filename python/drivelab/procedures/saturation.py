@@ -9,7 +9,7 @@ choice.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,7 +75,10 @@ class Saturation(Procedure):
         return Measured(
             target.capacity_bytes,
             values=_values(rows),
-            notes=(f"{why}: these rates are not what remains (`consistency`)",) if why else (),
+            notes=(
+                *([f"{why}: these rates are not what remains (`consistency`)"] if why else []),
+                *_starved(rows, point_s),
+            ),
             tables=(Table("queues", "A light queue beside full ones", COLUMNS, tuple(rows)),),
             charts=tuple(
                 Chart("queues", title, "lines", "full_queues", key, log_y=True)
@@ -115,6 +118,18 @@ def _row(report: Any, number: int) -> dict[str, Any]:
         "light_write_p99_ms": writes["p99_ms"],
         "full_write_ms": waited / ios if ios else None,
     }
+
+
+def _starved(rows: Sequence[dict[str, Any]], point_s: float) -> Iterator[str]:
+    """What of the light queue has no numbers, as nothing of it was done while it was measured."""
+    measured_s = point_s * (1 - timed.RAMP_SHARE)
+    for op in ("read", "write"):
+        beside = [str(row["full_queues"]) for row in rows if row[f"light_{op}_ms"] is None]
+        if beside:
+            yield (
+                f"of the light queue no {op} was done in {measured_s:g} s beside "
+                f"{', '.join(beside)} full queues: it has no numbers there"
+            )
 
 
 def _values(rows: Sequence[dict[str, Any]]) -> tuple[Value, ...]:

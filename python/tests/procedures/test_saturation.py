@@ -61,3 +61,18 @@ def test_a_drive_of_one_queue_is_measured_like_any_other() -> None:
     rows, values = measured("intel-x25-m-g1-80gb", 64)
     assert rows[6]["light_write_ms"] > 10 * rows[0]["light_write_ms"]
     assert values["read_p99_ms"] >= values["read_ms"]
+
+
+def test_a_light_queue_of_which_nothing_was_done_is_said_to_have_no_numbers() -> None:
+    """A disk takes seconds for what 384 writers have outstanding: a write or two at most."""
+    target = EngineTarget(model.load("wd-velociraptor-300gb"), 1)
+    starved = 0
+    for seed in range(6):
+        found = TEST.measure(target, seed, True, TaskProgress(TEST.id))
+        rows = found.found()["tables"][0]["rows"]
+        for op in ("read", "write"):
+            told = [note for note in found.notes if f" no {op} was done" in note]
+            lacking = any(row[f"light_{op}_ms"] is None for row in rows)
+            assert len(told) == lacking
+            starved += lacking
+    assert starved
