@@ -46,6 +46,9 @@ class GroupRun:
     """What the criterion that was asked for judged last."""
     recording: Recording | None = None
     """Of a group with a timeline."""
+    counters_begun: Mapping[str, float] | None = None
+    """The drive's when the group began, before the delays and ramps of its jobs; a real drive
+    isn't asked."""
 
 
 def run(
@@ -60,10 +63,12 @@ def run(
     others = replace(asked, until=None, window=None)
     last = len(workload.groups) - 1
     first_jobs = accumulate((len(group) for group in workload.groups), initial=0)
-    return [
-        _run(group, first, asked if place == last else others, target, progress, each)
-        for place, (group, first) in enumerate(zip(workload.groups, first_jobs, strict=False))
-    ]
+    found = []
+    for place, (group, first) in enumerate(zip(workload.groups, first_jobs, strict=False)):
+        begun = target.counters() if isinstance(target, EngineTarget) else None
+        done = _run(group, first, asked if place == last else others, target, progress, each)
+        found.append(replace(done, counters_begun=begun))
+    return found
 
 
 def check(workload: Workload, asked: Asked, real: bool) -> None:

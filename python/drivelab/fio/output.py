@@ -43,9 +43,7 @@ def to_fio_json(workload: Workload, runs: Sequence[GroupRun], own: Record) -> Re
     if workload.global_options:
         document["global options"] = workload.global_options
     totals = _group_bandwidths(pairs)
-    groups = [
-        group_record(group, report) for group, report in zip(workload.groups, reports, strict=True)
-    ]
+    groups = [group_record(group, run) for group, run in zip(workload.groups, runs, strict=True)]
     document["jobs"] = [
         _job(job, measured, totals, _own_of_jobs(run.report, traffic)[index])
         | _steady(job, measured, run)
@@ -65,12 +63,27 @@ FLASH_KEYS = ("flash_write_bytes", "write_amplification", "erases")
 """What the flash did that can be one job's and direction's."""
 
 
-def group_record(group: Sequence[FioJob], report: Mapping[str, Any]) -> Record:
+def group_record(group: Sequence[FioJob], run: GroupRun) -> Record:
     """What the drive did while the jobs of a group ran together."""
     return {
         "groupid": group[0].group,
         "jobs": [job.name for job in group],
-        **traffic_record(report),
+        **traffic_record(run.report),
+        "unmeasured": _unmeasured(run),
+    }
+
+
+def _unmeasured(run: GroupRun) -> Record | None:
+    """What the drive did after the group before and until this one measured: its jobs' delays and
+    ramps. It is in no sum."""
+    if run.counters_begun is None:
+        return None
+    used = results.spent(run.counters_begun, run.report["counters_before"])
+    return {
+        "host_write_bytes": used["host_write_bytes"],
+        "flash_write_bytes": results.program_bytes(used),
+        "erases": results.erase_count(used),
+        "energy_j": results.energy_j(used),
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from drivelab.counters import notes_of_changes, notes_of_reads
 from drivelab.data_patterns import data_pattern_text
 from drivelab.fio.output import DIRECTIONS
-from drivelab.quantities import mib, number
+from drivelab.quantities import counted, mib, number
 from drivelab.text.layout import Line, Part, Table
 from drivelab.text.measured import inside, spread
 
@@ -60,11 +60,27 @@ def lines(document: Record) -> Iterator[Line]:
         f"data {' '.join(written)}; seed {own['seed']}{_spare(own)}"
     )
     for group in own["groups"]:
+        if note := _pause_note(group):
+            yield Line(f"{', '.join(group['jobs'])}: {note}")
         for note in notes_of_reads(group):
             yield Line(f"{_named(document, group, ('read',))}: {note}")
         for note in notes_of_changes(group):
             yield Line(f"{_named(document, group, (*CHANGING, 'sync'))}: {note}")
     yield from map(Line, _steady_lines(document))
+
+
+def _pause_note(group: Record) -> str:
+    """What a drive did by itself before a group measured, as in `startdelay`: no number has it."""
+    done = group.get("unmeasured")
+    # What is written while jobs ramp up is left out on purpose.
+    if not done or done["host_write_bytes"] or not (done["flash_write_bytes"] or done["erases"]):
+        return ""
+    joules = done["energy_j"]
+    took = "" if joules is None else f" and took {number(joules)} J"
+    return (
+        f"before it began the drive alone programmed {number(mib(done['flash_write_bytes']))} MiB, "
+        f"erased {counted(done['erases'], 'block')}{took}: no number has these"
+    )
 
 
 def not_steady(document: Record) -> str:
