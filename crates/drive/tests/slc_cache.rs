@@ -199,6 +199,22 @@ fn a_fill_behind_the_last_free_block_folds_for_its_room() {
 }
 
 #[test]
+fn dies_that_take_turns_to_fold_leave_the_host_no_pause() {
+    const DIES: u64 = 16;
+    let mut drive = drive(DIES, &[("slc_cache.fold_dies", "2")]);
+    let units = drive.capacity_sectors() / 8;
+    let mut longest = 0;
+    for unit in (0..units).step_by(64) {
+        submit(&mut drive, Op::Write, unit, units.saturating_sub(unit).min(64));
+        longest = next(&mut drive).iter().map(Completion::latency_ns).max().unwrap().max(longest);
+    }
+    // A block of the cache: its pages read and moved off the die and back, and programmed in a third as many word lines.
+    let fold_ns = PAGES * (SLC_READ_NS + 2 * SLC_UNITS * UNIT_BUS_NS) + PAGES / BITS * PROGRAM_NS;
+    // A die folds one or two, then it has room; two do so at a time. A round of all dies are eight.
+    assert!(longest < 3 * fold_ns, "{longest}, a block is folded in {fold_ns}");
+}
+
+#[test]
 fn a_pause_gives_the_cache_back() {
     let mut drive = drive(2, &[("slc_cache.max_bytes", &*max_bytes(20))]);
     let end = 20 * SLC_BLOCK / 4096 / 64 * 64;

@@ -332,6 +332,15 @@ impl DieLogs {
         has_room.then_some(block)
     }
 
+    /// What a die that has folded a block goes on with, while others wait for their turn: until the host has room on it. A
+    /// block for copies takes what two or three of the cache give free, on all dies at the same time: were turns a block
+    /// each, the host would have room nowhere for a whole round.
+    pub(super) fn block_to_fold_on(&self, die: DieIndex) -> Option<BlockIndex> {
+        let is_limited = self.slc.as_ref().is_some_and(|cache| cache.config.fold_dies > 0);
+        let goes_on = is_limited && !self.has_cached_block(die);
+        if goes_on { self.block_to_fold(die) } else { None }
+    }
+
     /// What a die copies to empty its block, and that and how many pages of the host it makes room for: of the cache, if
     /// all of them go there.
     #[cold]
