@@ -224,6 +224,50 @@ def test_a_state_that_fails_on_a_real_drive_is_not_tried_for_every_test(
     assert [(test["id"], test["state"]) for test in tests] == [("fine", "new"), ("wrong", "new")]
 
 
+WORN = {
+    "flash.bit_errors": "true",
+    "flash.erase_failure_rate": "1",
+    "flash.initial_cycles": "20000",
+}
+UNREACHED = 'state "tortured" isn\'t reached: the drive refused commands of its preparation'
+
+
+def test_a_drive_whose_life_ends_on_the_way_to_a_state_is_in_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It had rates, in a state that it never came to, after hundreds of millions of refusals."""
+    sets = [word for key, value in WORN.items() for word in ("--set", f"{key}={value}")]
+    words = ["review", MODEL_NAME, *SETS, *sets, "--quick", "--tests", "access-time"]
+    assert cli.run([*words, "--states", "new,tortured-pass", "--out", str(tmp_path)]) == 1
+    told = f"left out in tortured-pass: access-time: {UNREACHED}"
+    assert told in capsys.readouterr().err
+    found = json.loads((tmp_path / "results.json").read_text("utf-8"))
+    assert [state["state"] for state in found["states"]] == ["new"]
+    (tmp_path / "r.fio").write_text("[r]\nrw=randread\nio_size=1m\n", encoding="utf-8")
+    run = ["run", str(tmp_path / "r.fio"), "--drive", MODEL_NAME, *SETS, *sets]
+    assert cli.run([*run, "--state", "tortured"]) == 1
+    assert f"drivelab: {UNREACHED}" in capsys.readouterr().err
+    drive = dl.Drive(MODEL_NAME, dict(OVERRIDES) | WORN)
+    with pytest.raises(WorkError, match="isn't reached"):
+        drive.prepare("tortured")
+    # Of a sweep it says which drive it was.
+    job, rates = dl.Job(rw="randread", io_size="1m"), {"flash.erase_failure_rate": [1]}
+    with pytest.raises(WorkError, match=r"erase_failure_rate': 1}: state \"tortured\" isn't"):
+        dl.sweep(drive, rates, job=job, state="tortured", workers=1, progress=False)
+    # What was there before its end is what was asked for.
+    assert drive.prepare("filled").counters["refused_commands"] == 0
+
+
+def test_a_state_of_ones_own_may_be_the_end_of_a_drive() -> None:
+    @dl.state(after="filled")
+    def dead(bench: dl.Bench) -> None:
+        "Written until it only reads."
+        bench.run(dl.Job(rw="randwrite", bs="4k", iodepth=32, io_size="2g", norandommap=True))
+
+    drive = dl.Drive(MODEL_NAME, dict(OVERRIDES) | WORN).prepare(dead)
+    assert drive.counters["read_only"] == 1
+
+
 def test_a_defect_of_the_laboratory_ends_a_review(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,6 +17,7 @@ from drivelab.quantities import KIB, MIB, derive_seed
 from drivelab.states import STATES, ImageCopy
 from drivelab.states.image_writes import image_requests
 from drivelab.targets import EngineTarget
+from drivelab.targets.account import Account, AccountedTarget
 from drivelab.workload import WRITE
 
 X25_M_BYTES = 80_026_361_856
@@ -156,3 +157,16 @@ def test_a_drive_that_was_trimmed_has_its_slc_cache_again(name: str) -> None:
     )
     rates = [result.summary["mib_per_s"][0] for result in (new, trimmed)]
     assert rates[1] > 0.95 * rates[0]
+
+
+def test_looking_whether_a_drive_still_writes_changes_nothing() -> None:
+    """Torture of a drive whose bits go wrong stops now and then to look."""
+    drive = model.load(MODEL_NAME, (*OVERRIDES, ("flash.bit_errors", "true")))
+    counts = []
+    for looks in (True, False):
+        target = EngineTarget(drive, 1)
+        step = states.steps.Torture(minutes=1)
+        job_target = target if looks else AccountedTarget(target, Account())
+        states.steps.torture(job_target, 1, TaskProgress("torture"), 1.0, step)
+        counts.append((target.now_ns, target.counters()))
+    assert counts[0] == counts[1]

@@ -97,8 +97,10 @@ def _result(future: Future[str], point: Point) -> str:
 
     try:
         return str(future.result())
-    except (RequestError, WorkError):
+    except RequestError:
         raise
+    except WorkError as error:
+        raise WorkError(f"{point.drive.name}, {point.values}: {error}") from None
     except KilledWorker:
         raise WorkError(
             f"{point.drive.name}, {point.values}: several workers of the cluster died of this "

@@ -163,6 +163,7 @@ class Worker:
         except (EOFError, BrokenPipeError, ConnectionResetError):
             return None
         if kind == worker.FAILED:
-            raise said
+            # Of a thousand drives, which one it was.
+            raise WorkError(f"{progress.label}: {said}") if isinstance(said, WorkError) else said
         report, prepare_s, point_s = said
         return report, prepare_s, point_s

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from drivelab.errors import RequestError, nearest
+from drivelab.errors import RequestError, WorkError, nearest
 from drivelab.progress import TaskProgress
 from drivelab.quantities import KIB, NS_PER_S, bytes_text
 from drivelab.states import image as layout
@@ -81,7 +81,7 @@ class State:
         return {"name": self.name, **self.origin.record()}
 
     def prepare(self, target: Target, seeds: Seeds, progress: TaskProgress) -> None:
-        """Brings a drive in any condition into this state."""
+        """Brings a drive in any condition into this state; raises WorkError as `advance`."""
         for state, part in self.walk(progress):
             state.advance(target, seeds, part)
 
@@ -96,10 +96,25 @@ class State:
             part.finish()
 
     def advance(self, target: Target, seeds: Seeds, progress: TaskProgress) -> None:
-        """Brings a drive in the parent state (in any condition, without a parent) into this one."""
+        """Brings a drive in the parent state (in any condition, without a parent) into this one.
+
+        Raises WorkError for a drive whose life ends on the way: what it refused isn't there. What a
+        step of one's own leaves is its state, whatever was refused: it may be there for just that.
+        """
         if self.parent is None:
             target.secure_erase()
+        before = target.counters()
         self.step(target, seeds(self.name), progress)
+        after = target.counters()
+        if self.origin is None and steps.refused(before, after):
+            written = bytes_text(int(after["host_write_bytes"]))
+            # Who asked for `filled` never heard of the pass that it begins with.
+            others = "" if self.description else ", the pass that others begin with,"
+            raise WorkError(
+                f'state "{self.name}"{others} isn\'t reached: the drive refused commands of its '
+                "preparation, for it only reads any more, as when too few blocks are left that "
+                f"work; {written} were written since it was made"
+            )
 
 
 def _erased(target: Target, seed: int, progress: TaskProgress) -> None:

@@ -6,13 +6,15 @@ reviews'. Data are patterns of `data_patterns.py`; only drives that compress loo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.progress import TaskProgress
 from drivelab.quantities import KIB, NS_PER_S, derive_seed
 from drivelab.states.image import ImageCopy
-from drivelab.targets import Target, trims
+from drivelab.targets import EngineTarget, Target, trims
+from drivelab.targets.going import EngineRun
 from drivelab.workload import FLUSH, BlockSize, Job, Recorded, Requests
 
 REPEATING, RANDOM = "repeating", "random"
@@ -39,6 +41,13 @@ class Torture:
 
 REST_NS = 60 * NS_PER_S
 """Time that the drive stands idle between its preparation and a test. Source: assumed."""
+LOOK_NS = 10 * NS_PER_S
+"""How often torture looks whether its drive still takes writes."""
+
+
+def refused(before: Mapping[str, float], after: Mapping[str, float]) -> bool:
+    """Whether the drive refused commands between two readings of its counters."""
+    return after.get("refused_commands", 0) > before.get("refused_commands", 0)
 
 
 def fill(target: Target, seed: int, progress: TaskProgress, share: float, step: Fill) -> None:
@@ -89,7 +98,24 @@ def torture(target: Target, seed: int, progress: TaskProgress, share: float, ste
         data=parse_data_pattern(step.data),
         seed=derive_seed(seed, "torture"),
     )
-    target.run([job], progress, share)
+    if isinstance(target, EngineTarget) and "refused_commands" in target.counters():
+        _run_while_writing(target, job, progress, share)
+    else:
+        target.run([job], progress, share)
+
+
+def _run_while_writing(
+    target: EngineTarget, job: Job, progress: TaskProgress, share: float
+) -> None:
+    """The same as `target.run`, given up where the drive's life ends: to refuse takes it no time,
+    so the minutes that are left are hundreds of millions of commands."""
+    assert job.runtime_ns is not None
+    before, until_ns = target.counters(), target.now_ns
+    part = share * LOOK_NS / job.runtime_ns
+    run = EngineRun(target, [job], log=False, copy=False)
+    while not run.advance(until_ns := until_ns + LOOK_NS, progress, part):
+        if refused(before, target.counters()):
+            run.stop()
 
 
 def trim(target: Target, seed: int, progress: TaskProgress, share: float) -> None:
