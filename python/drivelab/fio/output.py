@@ -7,6 +7,7 @@ Beside fio's keys, each direction of a job has an object `drivelab`: what the fl
 
 from __future__ import annotations
 
+import errno
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -46,6 +47,7 @@ def to_fio_json(workload: Workload, runs: Sequence[GroupRun], own: Record) -> Re
     groups = [group_record(group, run) for group, run in zip(workload.groups, runs, strict=True)]
     document["jobs"] = [
         _job(job, measured, totals, _own_of_jobs(run.report, traffic)[index])
+        | _errors(job, measured, traffic)
         | _steady(job, measured, run)
         for group, run, traffic in zip(workload.groups, runs, groups, strict=True)
         for index, (job, measured) in enumerate(zip(group, run.report["jobs"], strict=True))
@@ -228,6 +230,24 @@ def _job(
         "latency_percentile": 100.0,
         "latency_window": 0,
     }
+
+
+def _errors(job: FioJob, measured: Mapping[str, Any], traffic: Mapping[str, Any]) -> Record:
+    """What of a job came to nothing, in the keys of fio that goes on (`continue_on_error=all`).
+
+    The number is that of a served drive: EIO of a read whose data are lost, EPERM of a change of a
+    drive that only reads. Counts are the group's: whose commands they were of jobs together nobody
+    can tell, so each that could have had them has the error, and none its count.
+    """
+    work = job.job
+    read = traffic["read_errors"] or 0 if measured["read"]["ios"] else 0
+    changes = work.writes or "trim" in work.rw
+    refused = traffic["refused_commands"] or 0 if changes else 0
+    if not read and not refused:
+        return {}
+    first = errno.EIO if read else errno.EPERM
+    alone = len(traffic["jobs"]) == 1
+    return {"error": first, "total_err": read + refused if alone else None, "first_error": first}
 
 
 def _steady(job: FioJob, measured: Mapping[str, Any], run: GroupRun) -> Record:

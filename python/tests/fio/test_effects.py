@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 from typing import Any
@@ -111,3 +112,33 @@ def test_writes_that_a_drive_refuses_are_in_no_rate(
     shown = capsys.readouterr().out
     assert "10240 commands were refused or failed: the drive only reads" in shown
     assert [line[:2] for line in shown.splitlines() if line[:2] in ("w ", "v ")] == ["w "]
+
+
+def test_a_job_whose_commands_failed_has_their_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A script that looks at fio's `error` took a dead drive for a fine one."""
+    worn = ("flash.bit_errors=true", "flash.erase_failure_rate=1.0", "flash.initial_cycles=100000")
+    text = "[w]\nrw=randwrite\nbs=4k\niodepth=32\nio_size=400m\nnorandommap\n"
+    text += "[v]\nstonewall\nrw=randwrite\nbs=4k\nio_size=4m\n"
+    text += "[r]\nrw=randread\nbs=4k\nio_size=4m\n[s]\nstonewall\nrw=randread\nio_size=16m\n"
+
+    def errors_of(*settings: str) -> tuple[dict[str, Any], dict[str, Any]]:
+        words = words_of(tmp_path / "job.fio", text, "intel-x25-m-g2-80gb", *settings)
+        assert cli.run([*words, "--state", "filled", "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        keys = ("error", "total_err", "first_error")
+        jobs = {
+            job["jobname"]: tuple(job[key] for key in keys if key in job) for job in found["jobs"]
+        }
+        return jobs, found["drivelab"]
+
+    jobs, own = errors_of(*worn)
+    first, second, last = own["groups"]
+    assert jobs["w"] == (errno.EPERM, first["refused_commands"], errno.EPERM)
+    # Two at a time: which of them had how many, nobody can tell.
+    assert jobs["v"] == (errno.EPERM, None, errno.EPERM)
+    assert second["read_errors"] > 0
+    assert jobs["r"] == (errno.EIO, None, errno.EIO)
+    assert jobs["s"] == (errno.EIO, last["read_errors"], errno.EIO)
+    assert set(errors_of()[0].values()) == {(0,)}
