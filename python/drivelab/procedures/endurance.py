@@ -116,16 +116,21 @@ class Endurance(Procedure):
             row["tbw"] = ends[at] if ends else None
             row["rated_percent"] = 100 * (behind + row.pop("erase_count_mean")) / erases
             del row["host_write_bytes"]
-        rated = None
-        if written and ends:
-            # Of erases that were made before there may be a part of one here.
-            left = erases * max(0.0, 1 - before / (cycles or 1))
-            rated = written.tb_at_erases(left, counts, ends)
         ended = small.counters()
+        # Of erases that were made before there may be a part of one here.
+        left = erases * max(0.0, 1 - before / (cycles or 1))
+        # Past its last round a drive is written on; but not past its end.
+        is_past = left > counts[-1]
+        rated = None
+        if written and ends and not (is_past and ended["read_only"]):
+            rated = written.tb_at_erases(left, counts, ends)
         no_loss, lost = _first_loss(filled, rows, ends)
         read_only = rows[-1]["tbw"] if ended["read_only"] else None
         found = _Found(amplification, forecast, rated, no_loss, lost, read_only)
         values = _values(found, target.capacity_bytes)
+        notes = _notes(small, target, erases, factor, filled, ended, used)
+        if is_past and (ended["read_only"] or rated is not None):
+            notes += (_ended_early(ended, 100 * (1 - (left - counts[-1]) / erases)),)
         return Measured(
             small.capacity_bytes,
             values=values,
@@ -133,7 +138,7 @@ class Endurance(Procedure):
             charts=(
                 Chart("rounds", "Read retries by bytes written", "lines", "tbw", "read_retries"),
             ),
-            notes=_notes(small, target, erases, factor, filled, ended, used),
+            notes=notes,
         )
 
     def _rounds(
@@ -345,6 +350,20 @@ def _notes(
     elif ended["erase_count_mean"] == filled["erase_count_mean"]:
         found.append("it ended before a block was erased again: bytes can't be extrapolated")
     return tuple(found)
+
+
+def _ended_early(ended: dict[str, float], percent: float) -> str:
+    """What is to be said of the rated erases where the rounds ended before them."""
+    until = f"{percent:.0f} % of the rated erases"
+    if ended["read_only"]:
+        return (
+            f"the drive only reads after {until}: nothing was written at all of them, nor are "
+            "there drive writes a day; the formula knows nothing of blocks that fail"
+        )
+    return (
+        f"a sector was lost by {until}: what is written at all of them goes on from there at the "
+        "same rate"
+    )
 
 
 PROCEDURES = (

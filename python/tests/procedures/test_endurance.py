@@ -145,6 +145,25 @@ def test_erases_that_fail_end_in_a_drive_that_only_reads() -> None:
     assert rows[-1]["blocks_retired"] > 0
 
 
+def test_a_drive_that_ends_before_its_rated_erases_has_nothing_written_at_them() -> None:
+    rows, values, notes = measured(quarter(erase_failure_rate="2e-4"), quick=True)
+    percent = rows[-1]["rated_percent"]
+    assert percent < 100
+    assert values["read_only_tbw"] == rows[-1]["tbw"]
+    assert values["rated_tbw"] is None
+    assert values["drive_writes_a_day"] is None
+    assert f"only reads after {percent:.0f} % of the rated erases: " in notes
+    assert "goes on from there" not in notes
+
+
+def test_a_drive_that_loses_a_sector_before_its_rated_erases_is_said_to_go_on() -> None:
+    rows, values, notes = measured(corrects(1), quick=True)
+    assert rows[-1]["rated_percent"] < 100
+    assert values["rated_tbw"] > values["first_loss_tbw"]
+    assert "goes on from there at the same rate" in notes
+    assert "goes on from there" not in quick_on_quarter().notes
+
+
 def test_blocks_that_fail_cost_erases_and_no_bytes() -> None:
     """Fewer blocks, more erases for as much: the rated erases are come to with less written."""
     rows, values, _ = measured(quarter(erase_failure_rate="2e-6"))
