@@ -343,6 +343,11 @@ def _notes(
             f"{cells}{INITIAL} = {before:.0f} counts as {counted:.4g} where bits go wrong, for it "
             f"is rounded to 1/{erases} of the rated erases; forecasts subtract all of it"
         )
+    if (failures := target.parameter(cells + FAILURES) or 0) * factor > 1:
+        found.append(
+            f"{cells}{FAILURES} = {failures:.4g} counts as {1 / factor:.4g}: an erase stands for "
+            f"{factor:.4g} here, and more than every one can't fail; a greater rate gives the same"
+        )
     if filled["uncorrectable_codewords"]:
         found.append("a sector was lost while the drive was filled, before the first round")
     if not _has_ended(ended):

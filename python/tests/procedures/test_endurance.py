@@ -164,6 +164,19 @@ def test_a_drive_that_loses_a_sector_before_its_rated_erases_is_said_to_go_on() 
     assert "goes on from there" not in quick_on_quarter().notes
 
 
+def test_a_rate_of_failures_that_a_small_version_cannot_have_is_said_to_be_less() -> None:
+    """All of them gave the same, without a word."""
+    factor = quarter().value("flash.endurance_cycles") / 4
+    most = f"counts as {1 / factor:.4g}: "
+    one, other = (measured(quarter(erase_failure_rate=rate), quick=True) for rate in ("0.02", "1"))
+    assert one.rows == other.rows
+    assert f"flash.erase_failure_rate = 0.02 {most}" in one.notes
+    assert f"flash.erase_failure_rate = 1 {most}" in other.notes
+    assert (
+        "erase_failure_rate" not in measured(quarter(erase_failure_rate="2e-5"), quick=True).notes
+    )
+
+
 def test_blocks_that_fail_cost_erases_and_no_bytes() -> None:
     """Fewer blocks, more erases for as much: the rated erases are come to with less written."""
     rows, values, _ = measured(quarter(erase_failure_rate="2e-6"))
