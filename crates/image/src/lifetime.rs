@@ -73,6 +73,15 @@ fn endurance_cycles(model: &Model) -> Option<u64> {
     model.optional_integer("flash.endurance_cycles").or(of_members)
 }
 
+/// Erases that the flash had behind it when the drive was new, of an array the most of its members'. Where no bits go wrong it has
+/// no past: nothing follows from one.
+fn erases_before(model: &Model) -> u64 {
+    let own =
+        if model.flag("flash.bit_errors") { model.optional_integer("flash.initial_cycles") } else { None };
+    let of_members = model.members().iter().map(|member| erases_before(member)).max();
+    own.or(of_members).unwrap_or(0)
+}
+
 /// What SMART tells, as a flat JSON object.
 pub(crate) fn facts(image: &Image, drive: &Drive, state: &State) -> Value {
     let (manifest, model) = (image.manifest(), drive.model());
@@ -106,6 +115,7 @@ pub(crate) fn facts(image: &Image, drive: &Drive, state: &State) -> Value {
         "counters_current": state.is_clean,
         "trim_supported": drive.engine().trim_unit_sectors().is_some(),
         "endurance_erases": endurance_cycles(model),
+        "erases_before": erases_before(model),
         "map_unit_bytes": model.optional_integer("ftl.map_unit_bytes"),
         "rotation_rate": model.optional_integer("disk.rpm").unwrap_or(0),
     });

@@ -153,6 +153,7 @@ def own(facts: Facts) -> dict[str, Any]:
             key: facts.get(f"erase_count_{key}") for key in ("min", "mean", "max", "histogram")
         },
         "endurance_erases": facts.get("endurance_erases"),
+        "erases_before": facts.get("erases_before"),
         "spare_blocks": facts.get("spare_blocks"),
         "spare_blocks_new": facts.get("spare_blocks_new"),
         "spare_percent": spare_percent(facts),
@@ -194,8 +195,8 @@ def attributes(facts: Facts) -> list[Attribute]:
     spare = spare_percent(facts)
     # Rounded up: no more than 10 % are 10 or less in whole percent, so that `passed` agrees.
     share = 100 if spare is None else math.ceil(spare)
-    mean, endurance = facts.get("erase_count_mean"), facts.get("endurance_erases")
-    worn = 0 if not endurance or mean is None else min(100, int(100 * mean / endurance))
+    mean = facts.get("erase_count_mean")
+    worn = _worn_percent(facts)
     programmed = program_bytes(facts)
     found = [
         Attribute(5, "Reallocated_Sector_Ct", facts.get("retired_blocks"), share),
@@ -215,6 +216,14 @@ def attributes(facts: Facts) -> list[Attribute]:
         Attribute(249, "NAND_Writes_1GiB", _over(programmed, GIB)),
     ]
     return [item for item in found if item.raw is not None]
+
+
+def _worn_percent(facts: Facts) -> int:
+    """Share of the rated erases that is used up, those before the drive was new included."""
+    mean, endurance = facts.get("erase_count_mean"), facts.get("endurance_erases")
+    if not endurance or mean is None:
+        return 0
+    return min(100, int(100 * (mean + (facts.get("erases_before") or 0)) / endurance))
 
 
 def lines(facts: Facts) -> Iterator[tuple[str, str]]:
@@ -248,7 +257,8 @@ def lines(facts: Facts) -> Iterator[tuple[str, str]]:
     counts = told["erase_count"]
     least, mean, most = (number(counts[key], 4) for key in ("min", "mean", "max"))
     rated = f"; rated for {told['endurance_erases']}" if told["endurance_erases"] else ""
-    yield "erases of a block", f"{least} least, {mean} mean, {most} most{rated}"
+    before = f"; {told['erases_before']} before it was new" if told["erases_before"] else ""
+    yield "erases of a block", f"{least} least, {mean} mean, {most} most{rated}{before}"
     if told["spare_blocks"] is not None:
         percent = number(told["spare_percent"], 3)
         yield "spare blocks", f"{told['spare_blocks']} of {told['spare_blocks_new']} ({percent} %)"

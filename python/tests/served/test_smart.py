@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
+import pytest
 from served.stand_in import FACTS
 
+from drivelab import cli
 from drivelab.results import to_json
 from drivelab.served import smart
 
@@ -40,6 +43,46 @@ def test_attributes_have_smartctls_numbers_and_the_drives_values() -> None:
     assert found["Wear_Leveling_Count"]["value"] == 98
     assert found["Available_Reservd_Space"]["value"] == 95
     assert found["Available_Reservd_Space"]["when_failed"] == ""
+
+
+def test_used_flash_has_less_left_than_the_drive_itself_has_erased() -> None:
+    used = FACTS | {"erases_before": 60}
+    item = table(used)["Wear_Leveling_Count"]
+    assert (item["value"], item["raw"]["value"]) == (38, 2)
+    assert table(FACTS | {"erases_before": 1500})["Wear_Leveling_Count"]["value"] == 0
+    assert smart.document(used, "my.drive", [])["drivelab"]["erases_before"] == 60
+    told = dict(smart.lines(used))["erases of a block"]
+    assert told.endswith("; rated for 100; 60 before it was new")
+
+
+@pytest.mark.parametrize(
+    ("model", "sets", "value"),
+    [
+        ("intel-x25-v-40gb", ("flash.bit_errors=true", "flash.initial_cycles=1250"), 75),
+        # Where no bits go wrong, erases of the past have no effect.
+        ("intel-x25-v-40gb", ("flash.initial_cycles=1250",), 100),
+        (
+            "intel-x25-v-40gb-raid0-x2",
+            ("member.flash.bit_errors=true", "member.flash.initial_cycles=1250"),
+            75,
+        ),
+    ],
+)
+def test_an_image_of_used_flash_says_so(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    model: str,
+    sets: tuple[str, ...],
+    value: int,
+) -> None:
+    path = str(tmp_path / "used.drive")
+    words = [word for change in sets for word in ("--set", change)]
+    assert cli.run(["create", path, "--model", model, "--scale", "1/64", *words]) == 0
+    capsys.readouterr()
+    assert cli.run(["smart", path, "--json"]) == 0
+    items = json.loads(capsys.readouterr().out)["ata_smart_attributes"]["table"]
+    [wear] = [item for item in items if item["id"] == 177]
+    assert (wear["value"], wear["raw"]["value"]) == (value, 0)
 
 
 def test_what_is_not_known_is_null_or_left_out() -> None:

@@ -173,7 +173,9 @@ impl Model {
         self.values.get(key)?.value.as_f64()
     }
 
-    pub(crate) fn flag(&self, key: &str) -> bool {
+    /// A parameter that is true or false; false if it does not apply.
+    #[must_use]
+    pub fn flag(&self, key: &str) -> bool {
         self.values.get(key).and_then(|sourced| sourced.value.as_bool()).unwrap_or(false)
     }
 
