@@ -229,7 +229,9 @@ WORN = {
     "flash.erase_failure_rate": "1",
     "flash.initial_cycles": "20000",
 }
-UNREACHED = 'state "tortured" isn\'t reached: the drive refused commands of its preparation'
+UNREACHED = (
+    'state "tortured" isn\'t reached: the drive refused or failed commands of its preparation'
+)
 
 
 def test_a_drive_whose_life_ends_on_the_way_to_a_state_is_in_none(

@@ -1,4 +1,4 @@
-"""Small writes that come one by one and slowly aren't programmed a word line each: that would wear a
+"""Small writes that come slowly, one by one, aren't programmed a word line each: that would wear a
 drive out in a year of next to nothing."""
 
 from __future__ import annotations

@@ -133,5 +133,8 @@ fn requests_of_the_past_are_refused_and_none_is_taken() {
     assert_eq!((session.waiting(), drive.now_ns()), (0, 2_000_000_000));
     let error = session.submit(&drive, &columns.requests(1..2), None).unwrap_err().to_string();
     assert!(error.contains("2000000000"), "{error}");
+    let later = Columns { arrival_ns: vec![2_000_000_000; 2], ..columns };
+    let error = session.submit(&drive, &later.requests(0..2), Some(&[1])).unwrap_err().to_string();
+    assert!(error.contains("length of hint"), "{error}");
     assert_eq!(session.waiting(), 0);
 }

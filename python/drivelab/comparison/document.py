@@ -70,7 +70,7 @@ def _pair(found: Comparison, pair: Pair) -> Record:
         ],
         "headline": pair.headline.name if pair.headline is not None else None,
         "metrics": [metric_record(metric) for metric in pair.metrics],
-        "notes": list(dict.fromkeys(pair.notes(found.sides))),
+        "notes": list(pair.notes(found.sides)),
     }
 
 

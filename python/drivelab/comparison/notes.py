@@ -40,7 +40,7 @@ def notes(sides: Sequence[Side], pairs: Sequence[Pair]) -> list[Note]:
     """Every note once, those that most tests have first."""
     found: dict[str, list[Pair]] = {}
     for pair in pairs:
-        for text in dict.fromkeys(pair.notes(sides)):
+        for text in pair.notes(sides):
             found.setdefault(text, []).append(pair)
     told = [Note(text, tuple(of), len(pairs)) for text, of in found.items()]
     return sorted(told, key=lambda note: not note.is_common)

@@ -143,7 +143,7 @@ class Pair:
         """What its records say of the measurement, with the letters of their sides."""
         by_side = zip(sides, self.records, strict=True)
         told = [(*record.notes, *side.scale_notes) if record else () for side, record in by_side]
-        return lettered(sides, told)
+        return tuple(dict.fromkeys(lettered(sides, told)))
 
     @property
     def streams(self) -> tuple[Stream | None, ...]:

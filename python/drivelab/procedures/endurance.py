@@ -119,17 +119,17 @@ class Endurance(Procedure):
         ended = small.counters()
         # Of erases that were made before there may be a part of one here.
         left = erases * max(0.0, 1 - before / (cycles or 1))
-        # Past its last round a drive is written on; but not past its end.
-        is_past = left > counts[-1]
+        # Writes are taken to go on behind the last round, but not of a drive that only reads.
+        ended_before_rated = left > counts[-1]
         rated = None
-        if written and ends and not (is_past and ended["read_only"]):
+        if written and ends and not (ended_before_rated and ended["read_only"]):
             rated = written.tb_at_erases(left, counts, ends)
         no_loss, lost = _first_loss(filled, rows, ends)
         read_only = rows[-1]["tbw"] if ended["read_only"] else None
         found = _Found(amplification, forecast, rated, no_loss, lost, read_only)
         values = _values(found, target.capacity_bytes)
         notes = _notes(small, target, erases, factor, filled, ended, used)
-        if is_past and (ended["read_only"] or rated is not None):
+        if ended_before_rated and (ended["read_only"] or rated is not None):
             notes += (_ended_early(ended, 100 * (1 - (left - counts[-1]) / erases)),)
         return Measured(
             small.capacity_bytes,
@@ -359,7 +359,7 @@ def _notes(
 
 def _ended_early(ended: dict[str, float], percent: float) -> str:
     """What is to be said of the rated erases where the rounds ended before them."""
-    until = f"{percent:.0f} % of the rated erases"
+    until = f"{min(99, int(percent))} % of the rated erases"
     if ended["read_only"]:
         return (
             f"the drive only reads after {until}: nothing was written at all of them, nor are "

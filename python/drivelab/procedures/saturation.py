@@ -127,8 +127,8 @@ def _starved(rows: Sequence[dict[str, Any]], point_s: float) -> Iterator[str]:
         beside = [str(row["full_queues"]) for row in rows if row[f"light_{op}_ms"] is None]
         if beside:
             yield (
-                f"of the light queue no {op} was done in {measured_s:g} s beside "
-                f"{', '.join(beside)} full queues: it has no numbers there"
+                f"of the light queue no {op} was done in {measured_s:g} s where full_queues is "
+                f"{', '.join(beside)}: it has no numbers there"
             )
 
 

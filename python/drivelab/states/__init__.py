@@ -111,9 +111,9 @@ class State:
             # Who asked for `filled` never heard of the pass that it begins with.
             others = "" if self.description else ", the pass that others begin with,"
             raise WorkError(
-                f'state "{self.name}"{others} isn\'t reached: the drive refused commands of its '
-                "preparation, for it only reads any more, as when too few blocks are left that "
-                f"work; {written} were written since it was made"
+                f'state "{self.name}"{others} isn\'t reached: the drive refused or failed '
+                "commands of its preparation, as one that only reads any more when too few blocks "
+                f"are left that work; {written} were written since it was made"
             )
 
 

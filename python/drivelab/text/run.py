@@ -79,7 +79,7 @@ def _pause_note(group: Record) -> str:
     took = "" if joules is None else f" and took {number(joules)} J"
     return (
         f"before it began the drive alone programmed {number(mib(done['flash_write_bytes']))} MiB, "
-        f"erased {counted(done['erases'], 'block')}{took}: no number has these"
+        f"erased {counted(done['erases'], 'block')}{took}: no other number has these"
     )
 
 

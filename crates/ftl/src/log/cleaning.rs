@@ -290,15 +290,16 @@ impl DieLogs {
             self.cleaning.jobs[die.0 as usize] = Some(Job { victim, cursor: 0, ..job });
             return CleaningStep::Erase { block: job.victim, purpose: job.purpose };
         }
-        if job.purpose == Purpose::Folding
-            && let Some(block) = self.block_to_fold_on(die)
-        {
-            self.cleaning.jobs[die.0 as usize] = Some(self.begin(block, Purpose::Folding));
-            return CleaningStep::Erase { block: job.victim, purpose: job.purpose };
-        }
         // A static block of the cache is never exchanged for others: how worn it is says nothing of them.
         if self.config.wear_spread_limit > 0 && !is_static {
             self.check_wear(die, worn);
+        }
+        // Before another die is given the turn.
+        if job.purpose == Purpose::Folding
+            && !self.is_cleaning(die)
+            && let Some(block) = self.block_to_fold_on(die)
+        {
+            self.cleaning.jobs[die.0 as usize] = Some(self.begin(block, Purpose::Folding));
         }
         CleaningStep::Erase { block: job.victim, purpose: job.purpose }
     }

@@ -337,7 +337,8 @@ impl DieLogs {
     /// each, the host would have room nowhere for a whole round.
     pub(super) fn block_to_fold_on(&self, die: DieIndex) -> Option<BlockIndex> {
         let is_limited = self.slc.as_ref().is_some_and(|cache| cache.config.fold_dies > 0);
-        let goes_on = is_limited && !self.has_cached_block(die);
+        // A block that only has to be erased makes room without a turn.
+        let goes_on = is_limited && !self.has_cached_block(die) && self.found_dead(die).is_none();
         if goes_on { self.block_to_fold(die) } else { None }
     }
 
