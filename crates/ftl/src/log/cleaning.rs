@@ -304,6 +304,24 @@ impl DieLogs {
         CleaningStep::Erase { block: job.victim, purpose: job.purpose }
     }
 
+    /// What a die that has folded a block goes on with, while others wait for their turn: until the host has room on it. A
+    /// block for copies takes what two or three of the cache give free, on all dies at the same time: were turns a block
+    /// each, the host would have room nowhere for a whole round.
+    fn block_to_fold_on(&self, die: DieIndex) -> Option<BlockIndex> {
+        let is_limited = self.slc.as_ref().is_some_and(|cache| cache.config.fold_dies > 0);
+        if !is_limited || self.has_cached_block(die) {
+            return None;
+        }
+        let folded = self.block_to_fold(die)?;
+        // One with less to copy, as a native block may be, makes room without a turn.
+        let per_die = self.layout.geometry.blocks_per_die();
+        let valid = self.blocks.valid_count(folded);
+        (die.0 * per_die..(die.0 + 1) * per_die)
+            .map(BlockIndex)
+            .all(|block| !self.blocks.is_closed(block) || self.blocks.valid_count(block) >= valid)
+            .then_some(folded)
+    }
+
     /// Static wear levelling: cold data holds little-worn blocks; when the spread of a die's erase counts exceeds
     /// the limit, its least worn closed block is emptied next, so that it returns to use.
     fn check_wear(&mut self, die: DieIndex, worn: u32) {

@@ -315,7 +315,7 @@ impl DieLogs {
     }
 
     /// The block of the cache on a die that has the least to copy, the oldest of them; its data must have room.
-    fn block_to_fold(&self, die: DieIndex) -> Option<BlockIndex> {
+    pub(super) fn block_to_fold(&self, die: DieIndex) -> Option<BlockIndex> {
         let cache = self.slc.as_ref()?;
         let closed = cache.of(die).closed.iter().copied();
         let block = closed.min_by_key(|&block| {
@@ -330,16 +330,6 @@ impl DieLogs {
             .map(|open| self.layout.geometry.pages_per_block - self.flash.write_pointer(open));
         let has_room = self.blocks.free_count(die) > RESERVE_BLOCKS || pages <= room.sum::<u32>();
         has_room.then_some(block)
-    }
-
-    /// What a die that has folded a block goes on with, while others wait for their turn: until the host has room on it. A
-    /// block for copies takes what two or three of the cache give free, on all dies at the same time: were turns a block
-    /// each, the host would have room nowhere for a whole round.
-    pub(super) fn block_to_fold_on(&self, die: DieIndex) -> Option<BlockIndex> {
-        let is_limited = self.slc.as_ref().is_some_and(|cache| cache.config.fold_dies > 0);
-        // A block that only has to be erased makes room without a turn.
-        let goes_on = is_limited && !self.has_cached_block(die) && self.found_dead(die).is_none();
-        if goes_on { self.block_to_fold(die) } else { None }
     }
 
     /// What a die copies to empty its block, and that and how many pages of the host it makes room for: of the cache, if
