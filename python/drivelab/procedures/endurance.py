@@ -359,7 +359,7 @@ def _notes(
 
 def _ended_early(ended: dict[str, float], percent: float) -> str:
     """What is to be said of the rated erases where the rounds ended before them."""
-    until = f"{min(99, int(percent))} % of the rated erases"
+    until = f"{min(99, round(percent))} % of the rated erases"
     if ended["read_only"]:
         return (
             f"the drive only reads after {until}: nothing was written at all of them, nor are "
