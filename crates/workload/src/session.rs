@@ -71,8 +71,8 @@ impl Session {
     }
 
     /// Takes requests over, which arrive at `requests.arrival_ns` of the drive's clock; the number of the first. They
-    /// are numbered from 0, in the order in which they came. A write has its element
-    /// of `hints` ([`Command::hint`]), or 0 without them; other requests have no use of theirs.
+    /// are numbered from 0, in the order in which they came. A write has its element of `hints` ([`Command::hint`]), or 0
+    /// without them; other requests have no use of theirs.
     ///
     /// # Errors
     /// [`WorkloadError::Invalid`] naming the first element that is not allowed, such as a time that has passed or lies

@@ -84,7 +84,7 @@ pub(super) const SLC_CACHE: &[Parameter] = &[
         "dies",
         Integer(0, 4096),
         Number(0),
-        "dies that fold at the same time, each until the host has room on it, and take no writes meanwhile: where it is all of them, writes wait \
-         for the whole cache; 0: all, at controller.cleaning_pace",
+        "dies that fold at the same time, each until the host has room on it, and take no writes meanwhile: where it is \
+         all of them, writes wait for the whole cache; 0: all, at controller.cleaning_pace",
     ),
 ];
