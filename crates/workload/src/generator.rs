@@ -6,6 +6,7 @@ use drivelab_sim::{Nanos, Stream};
 use crate::distribution::{Distribution, DistributionSpec};
 use crate::job::{BlockSize, Job, Rw};
 use crate::permutation::Passes;
+use crate::random_map::RandomMap;
 
 /// Streams of one job are numbered from here, so that they never meet those inside a drive of the same seed.
 const PURPOSE_FIRST: u64 = 0x574C_0000_0000;
@@ -54,7 +55,7 @@ pub struct Generator {
     reads: Direction,
     writes: Direction,
     /// Passes over all blocks with `random_map`; reads and writes share the first if their blocks agree.
-    passes: Vec<Passes>,
+    passes: Vec<Pass>,
     offsets: Stream,
     choices: Stream,
     fua: bool,
@@ -111,6 +112,33 @@ enum Pattern {
     Passes(usize),
 }
 
+/// Each block once before any repeats.
+#[derive(Clone, Debug)]
+enum Pass {
+    /// Of one size: an order of all of them.
+    Ordered(Passes),
+    /// Of several: a request begins where a block is left, and ends before one that isn't.
+    Mapped(RandomMap),
+}
+
+impl Pass {
+    /// The next place for a request of a size, in aligned places, and what of its sectors it has.
+    #[inline]
+    fn draw(&mut self, size: Size, align: u64, offsets: &mut Stream) -> (u64, u64) {
+        match self {
+            Self::Ordered(passes) => (fit(passes.draw(), size.places), size.sectors.into()),
+            Self::Mapped(map) => Self::draw_mapped(map, size, align, offsets),
+        }
+    }
+
+    #[inline(never)]
+    fn draw_mapped(map: &mut RandomMap, size: Size, align: u64, offsets: &mut Stream) -> (u64, u64) {
+        let sectors = u64::from(size.sectors);
+        let (place, count) = map.take(offsets.below(map.blocks()), sectors.div_ceil(align));
+        (place, sectors.min(count * align))
+    }
+}
+
 impl Generator {
     /// Prepares the requests of a validated job. `index` is its number in the run: jobs of the same seed differ.
     #[must_use]
@@ -120,7 +148,11 @@ impl Generator {
             Stream::new(job.seed, PURPOSE_FIRST + number)
         };
         let span = job.span_bytes_on(capacity_bytes) / SECTOR_BYTES;
-        let mut passes: Vec<(u64, u64, Passes)> = Vec::new();
+        let trims = matches!(job.rw, Rw::Trim | Rw::RandTrim);
+        let (of_reads, of_writes) =
+            (job.block_sizes.as_slice(), if trims { job.trim_sizes() } else { job.write_sizes() });
+        let are_several = of_reads.len() > 1 || of_writes.len() > 1;
+        let mut passes: Vec<(u64, u64, Pass)> = Vec::new();
         let mut direction = |sizes: &[BlockSize]| {
             let mut direction = Direction::new(job, sizes, span, stream(Purpose::Scatter));
             if job.random_map {
@@ -129,16 +161,19 @@ impl Generator {
                 let pass = found.unwrap_or_else(|| {
                     let mut order = stream(Purpose::Order);
                     let seed = order.next_u64().wrapping_add(passes.len() as u64);
-                    passes.push((key.0, key.1, Passes::new(key.1, Stream::new(seed, PURPOSE_FIRST))));
+                    let pass = if are_several {
+                        Pass::Mapped(RandomMap::new(key.1))
+                    } else {
+                        Pass::Ordered(Passes::new(key.1, Stream::new(seed, PURPOSE_FIRST)))
+                    };
+                    passes.push((key.0, key.1, pass));
                     passes.len() - 1
                 });
                 direction.pattern = Pattern::Passes(pass);
             }
             direction
         };
-        let trims = matches!(job.rw, Rw::Trim | Rw::RandTrim);
-        let reads = direction(&job.block_sizes);
-        let writes = direction(if trims { job.trim_sizes() } else { job.write_sizes() });
+        let (reads, writes) = (direction(of_reads), direction(of_writes));
         Self {
             base: job.offset_bytes / SECTOR_BYTES,
             span,
@@ -202,7 +237,11 @@ impl Generator {
             let place = match &mut direction.pattern {
                 Pattern::Uniform => self.offsets.below(size.places),
                 Pattern::Skewed(distribution) => fit(distribution.draw(&mut self.offsets), size.places),
-                Pattern::Passes(pass) => fit(self.passes[*pass].draw(), size.places),
+                Pattern::Passes(pass) => {
+                    let place;
+                    (place, sectors) = self.passes[*pass].draw(size, direction.align, &mut self.offsets);
+                    place
+                }
             };
             place * direction.align
         } else {

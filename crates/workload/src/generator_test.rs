@@ -46,6 +46,43 @@ fn mixed_sequential_streams_advance_apart() {
 }
 
 #[test]
+fn with_a_map_requests_of_several_sizes_reach_every_block_once_a_pass() {
+    let sizes = |list: &[(u64, f64)]| -> Vec<BlockSize> {
+        list.iter().map(|&(bytes, weight)| BlockSize { bytes, weight }).collect()
+    };
+    let two = sizes(&[(4096, 60.0), (16384, 40.0)]);
+    for (rw, write_sizes) in
+        [(Rw::RandWrite, None), (Rw::RandRw, None), (Rw::RandRw, Some(sizes(&[(4096, 1.0)])))]
+    {
+        let blocks = 4099;
+        let job = Job {
+            block_sizes: two.clone(),
+            write_block_sizes: write_sizes,
+            random_map: true,
+            // No multiple of the smallest: fio leaves the rest out, too.
+            span_bytes: Some(blocks * 4096 + 512),
+            ..job(rw, 4096)
+        };
+        job.validate(CAPACITY_BYTES).unwrap();
+        let mut generator = Generator::new(&job, 0, CAPACITY_BYTES);
+        let (mut times, mut done, mut lengths) = (vec![0u32; blocks as usize], 0, [0u32; 5]);
+        for pass in 1..=3 {
+            while done < pass * blocks {
+                let request = generator.draw();
+                let (first, count) = (request.lba / 8, u64::from(request.sector_count) / 8);
+                assert_eq!((request.lba % 8, request.sector_count % 8), (0, 0), "{request:?}");
+                (first..first + count).for_each(|block| times[block as usize] += 1);
+                done += count;
+                lengths[count as usize] += 1;
+            }
+            assert!(times.iter().all(|&times| u64::from(times) == pass), "{rw:?}, pass {pass}");
+        }
+        // Of those that are cut short for what is left there are far fewer.
+        assert!(lengths[4] > lengths[2] && lengths[2] > 0 && lengths[3] > 0, "{lengths:?}");
+    }
+}
+
+#[test]
 fn alignment_is_of_the_block_size_or_as_asked() {
     let aligned = requests(&job(Rw::RandRead, 4096), 1000);
     assert!(aligned.iter().all(|request| request.lba.is_multiple_of(8)));

@@ -23,6 +23,7 @@ pub mod meter;
 pub mod pacing;
 pub mod permutation;
 pub mod progress;
+pub mod random_map;
 pub mod report;
 pub mod requests;
 pub mod runner;

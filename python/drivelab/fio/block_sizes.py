@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -106,6 +106,14 @@ def range_sizes(smallest: int, largest: int) -> tuple[BlockSize, ...]:
     return tuple(sizes)
 
 
+def lie_side_by_side(fields: Mapping[str, Any]) -> bool:
+    """Whether a job's random requests begin where one of its smallest blocks does, as they do
+    without `blockalign`. fio looks at all directions, those that the job doesn't use included."""
+    align = fields.get("align_bytes")
+    smallest = {min(size.bytes for size in fields.get(key) or DEFAULT_SIZES) for key in _SIZE_KEYS}
+    return align is None or smallest == {align}
+
+
 def smallest(reader: Section) -> int:
     """Bytes of the smallest block of a job, of any direction."""
     for name, read in (("bssplit", bssplit), ("bsrange", bsrange), ("bs", bs)):
@@ -116,7 +124,10 @@ def smallest(reader: Section) -> int:
 
 
 def _split_sizes(reader: Section, text: str) -> tuple[BlockSize, ...]:
-    """`size/percent:size/percent`; what has no percentage shares the rest evenly."""
+    """`size/percent:size/percent`; what has no percentage shares the rest evenly.
+
+    fio rounds all down to multiples of the smallest.
+    """
     pairs = [entry.partition("/") for entry in text.split(":")]
     given = [units.percent(share) if share else None for _, _, share in pairs]
     total = sum(share for share in given if share is not None)
@@ -128,4 +139,8 @@ def _split_sizes(reader: Section, text: str) -> tuple[BlockSize, ...]:
         (size, rest if share is None else share)
         for (size, _, _), share in zip(pairs, given, strict=True)
     ]
-    return tuple(_block(reader, size, share) for size, share in sizes if share > 0)
+    blocks = [_block(reader, size, share) for size, share in sizes if share > 0]
+    unit = min(block.bytes for block in blocks)
+    return tuple(
+        BlockSize(bytes=block.bytes - block.bytes % unit, weight=block.weight) for block in blocks
+    )

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from drivelab.errors import RequestError, nearest
-from drivelab.fio import buffers, logs, steady, units
+from drivelab.fio import block_sizes, buffers, logs, steady, units
 from drivelab.fio.block_sizes import DEFAULT_SIZES
 from drivelab.fio.options import ALIASES, IGNORED, INSTEAD, ONLY, OPPOSITES
 from drivelab.fio.readers import READERS, one_of
@@ -258,13 +258,9 @@ class _SectionReader:
             if self.has("runtime"):
                 raise self.wrong("runtime", "more than 0 together with time_based")
             raise self.wrong("time_based", "0, or 1 together with a runtime")
-        one_size = all(
-            len(fields.get(key) or (None,)) == 1
-            for key in ("block_sizes", "write_block_sizes", "trim_block_sizes")
-        )
-        # As in fio, each block is hit once before any is again, unless told otherwise; with mixed
-        # block sizes or an uneven distribution there is no such order.
-        possible = random and one_size and "distribution" not in fields
+        # As in fio, each block is hit once before any is again, unless told otherwise; with an
+        # uneven distribution, or other places than those of whole blocks, there is no such order.
+        possible = random and "distribution" not in fields and block_sizes.lie_side_by_side(fields)
         fields["random_map"] = possible and fields.get("random_map", True)
         offset = fields.get("offset_bytes", 0)
         fields.setdefault("span_bytes", max(self.capacity_bytes - offset, 0))

@@ -103,11 +103,20 @@ def test_what_a_block_size_split_leaves_is_shared_evenly(tmp_path: Path) -> None
         only(tmp_path, "[a]\nbssplit=4k/60:64k/60\n")
 
 
+def test_sizes_of_a_split_are_multiples_of_its_smallest(tmp_path: Path) -> None:
+    sizes = only(tmp_path, "[a]\nrw=randwrite\nbssplit=3k/20:8k/50:10k/30\n").job.block_sizes
+    assert [(size.bytes, size.weight) for size in sizes] == [(3072, 20), (6144, 50), (9216, 30)]
+
+
 def test_each_random_block_is_hit_once_unless_that_is_impossible(tmp_path: Path) -> None:
     assert only(tmp_path, "[a]\nrw=randread\n").job.random_map
     assert not only(tmp_path, "[a]\nrw=randread\nnorandommap\n").job.random_map
     assert not only(tmp_path, "[a]\nrw=randread\nrandom_distribution=zipf:1.2\n").job.random_map
-    assert not only(tmp_path, "[a]\nrw=randread\nbssplit=4k/50:8k/50\n").job.random_map
+    assert only(tmp_path, "[a]\nrw=randread\nbssplit=4k/50:8k/50\n").job.random_map
+    # fio: "Any use of blockalign= turns off randommap", unless it says what is so without it.
+    assert not only(tmp_path, "[a]\nrw=randread\nbs=16k\nblockalign=4k\n").job.random_map
+    assert only(tmp_path, "[a]\nrw=randread\nbs=16k\nblockalign=16k\n").job.random_map
+    assert not only(tmp_path, "[a]\nrw=randread\nbs=16k,4k\nblockalign=16k\n").job.random_map
     assert not only(tmp_path, "[a]\nrw=read\n").job.random_map
 
 

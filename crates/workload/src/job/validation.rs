@@ -5,6 +5,7 @@ use drivelab_controller::SECTOR_BYTES;
 use super::{BlockSize, Job, RateProcess, ReplayPacing, Rw, Source};
 use crate::distribution::DistributionSpec;
 use crate::error::WorkloadError;
+use crate::random_map::MOST_BLOCKS;
 
 /// Largest block: 1 GiB, so that rate arithmetic stays within 64 bits.
 const BLOCK_BYTES_MAX: u64 = 1 << 30;
@@ -171,8 +172,20 @@ impl Check<'_> {
                 let allowed = format!("must fit into the region of {span} bytes");
                 self.require(size.bytes <= span, key, size.bytes, allowed)?;
             }
+            self.map(sizes, span)?;
         }
         Ok(())
+    }
+
+    /// Where requests are of several sizes, every block is remembered that a pass has reached.
+    fn map(&self, sizes: &[BlockSize], span: u64) -> Result<(), WorkloadError> {
+        let smallest = sizes.iter().map(|size| size.bytes).min().unwrap_or(SECTOR_BYTES);
+        let blocks = span / self.job.align_bytes.unwrap_or(smallest);
+        let allowed = format!(
+            "must be false with several block sizes and a region of {blocks} blocks; a map has {MOST_BLOCKS} at most"
+        );
+        let fits = !self.job.random_map || sizes.len() == 1 || blocks <= MOST_BLOCKS;
+        self.require(fits, "random_map", true, allowed)
     }
 
     fn randomness(&self) -> Result<(), WorkloadError> {

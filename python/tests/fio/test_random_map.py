@@ -1,0 +1,84 @@
+"""Which blocks random jobs hit, and how often, beside fio: the same job file in both."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from drivelab import cli
+
+MODEL = "intel-x25-v-40gb"
+REGION_BLOCKS = 4096
+BLOCK_BYTES = 4096
+needs_fio = pytest.mark.skipif(
+    shutil.which("fio") is None, reason="fio is not installed: `make system`"
+)
+
+
+def requests(folder: Path) -> list[tuple[int, int]]:
+    """First byte and bytes of every request, from the log of one job."""
+    lines = (folder / "x_clat.1.log").read_text(encoding="ascii").splitlines()
+    rows = [[int(field, 0) for field in line.split(", ")] for line in lines]
+    return [(row[4], row[3]) for row in rows]
+
+
+def hits(found: list[tuple[int, int]]) -> Counter[int]:
+    """How often each block was hit."""
+    return Counter(
+        block
+        for first, size in found
+        for block in range(first // BLOCK_BYTES, (first + size) // BLOCK_BYTES)
+    )
+
+
+@needs_fio
+@pytest.mark.parametrize(
+    "options",
+    [
+        "rw=randwrite\nbs=4k",
+        "rw=randwrite\nbssplit=4k/60:16k/40",
+        "rw=randread\nbssplit=4k/10:8k/10:64k/80",
+        "rw=randwrite\nbsrange=4k-16k",
+        "rw=randrw\nbssplit=4k/60:16k/40",
+        "rw=randwrite\nbssplit=4k/60:16k/40\nio_size=32m",
+        "rw=randwrite\nbssplit=4k/50:6k/50",
+        "rw=randwrite\nbssplit=4k/60:16k/40\nnorandommap",
+        "rw=randwrite\nbs=16k\nblockalign=4k",
+        "rw=randwrite\nbs=16k\nblockalign=16k",
+    ],
+)
+def test_blocks_are_hit_as_often_and_by_as_long_requests_as_fio_s(
+    options: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = f"[x]\nioengine=null\n{options}\nsize=16m\nwrite_lat_log=x\nlog_offset=1\n"
+    found = {}
+    for program in ("fio", "drivelab"):
+        folder = tmp_path / program
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        Path("x.fio").write_text(text, encoding="utf-8")
+        if program == "fio":
+            command = ["fio", "x.fio", "--filename=x", "--output=out.txt"]
+            subprocess.run(command, check=True, env=os.environ | {"LC_ALL": "C"})
+        else:
+            assert cli.run(["run", "x.fio", "--drive", MODEL, "--scale", "1/64"]) == 0
+        found[program] = requests(folder)
+    theirs, ours = found["fio"], found["drivelab"]
+    times = {program: hits(rows) for program, rows in found.items()}
+    if len(set(times["fio"].values())) == 1:
+        # Every block once, or twice in two passes.
+        assert times["drivelab"] == times["fio"]
+    else:
+        assert len(times["drivelab"]) == pytest.approx(len(times["fio"]), rel=0.05)
+    # Mean lengths of a few hundred draws differ by per cents.
+    assert len(ours) == pytest.approx(len(theirs), rel=0.1)
+    lengths = [Counter(size for _, size in rows) for rows in (theirs, ours)]
+    for size, count in lengths[0].items():
+        # Six standard deviations of a count.
+        assert abs(lengths[1][size] - count) <= 6 * (2 * count) ** 0.5, (size, lengths)
+    assert not set(lengths[1]) - set(lengths[0])
