@@ -22,6 +22,9 @@ enum Purpose {
 
 const PURPOSE_COUNT: u64 = 4;
 
+/// A size that doesn't fit is drawn anew so often, then it is the smallest: it may hardly ever come.
+const MOST_DRAWS: usize = 1000;
+
 /// A request before it is issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
@@ -121,24 +124,6 @@ enum Pass {
     Mapped(RandomMap),
 }
 
-impl Pass {
-    /// The next place for a request of a size, in aligned places, and what of its sectors it has.
-    #[inline]
-    fn draw(&mut self, size: Size, align: u64, offsets: &mut Stream) -> (u64, u64) {
-        match self {
-            Self::Ordered(passes) => (fit(passes.draw(), size.places), size.sectors.into()),
-            Self::Mapped(map) => Self::draw_mapped(map, size, align, offsets),
-        }
-    }
-
-    #[inline(never)]
-    fn draw_mapped(map: &mut RandomMap, size: Size, align: u64, offsets: &mut Stream) -> (u64, u64) {
-        let sectors = u64::from(size.sectors);
-        let (place, count) = map.take(offsets.below(map.blocks()), sectors.div_ceil(align));
-        (place, sectors.min(count * align))
-    }
-}
-
 impl Generator {
     /// Prepares the requests of a validated job. `index` is its number in the run: jobs of the same seed differ.
     #[must_use]
@@ -220,13 +205,7 @@ impl Generator {
             self.writes_since_flush += 1;
         }
         let direction = if op == Op::Read { &mut self.reads } else { &mut self.writes };
-        let size = match &direction.sizes {
-            Sizes::One(size) => *size,
-            Sizes::Several(sizes) => {
-                let point = self.choices.next_u64();
-                sizes[sizes.partition_point(|&(share, _)| share <= point).min(sizes.len() - 1)].1
-            }
-        };
+        let size = direction.sizes.draw(&mut self.choices);
         let random = match self.order {
             Order::Random => true,
             Order::Sequential => false,
@@ -237,11 +216,15 @@ impl Generator {
             let place = match &mut direction.pattern {
                 Pattern::Uniform => self.offsets.below(size.places),
                 Pattern::Skewed(distribution) => fit(distribution.draw(&mut self.offsets), size.places),
-                Pattern::Passes(pass) => {
-                    let place;
-                    (place, sectors) = self.passes[*pass].draw(size, direction.align, &mut self.offsets);
-                    place
-                }
+                Pattern::Passes(pass) => match &mut self.passes[*pass] {
+                    Pass::Ordered(passes) => fit(passes.draw(), size.places),
+                    Pass::Mapped(map) => {
+                        let from = self.offsets.below(map.blocks());
+                        let place = map.next_left(from);
+                        sectors = direction.take_left(map, place, size, &mut self.choices);
+                        place
+                    }
+                },
             };
             place * direction.align
         } else {
@@ -291,6 +274,16 @@ impl Direction {
         Self { sizes, pattern, align, sequential_align, next: 0 }
     }
 
+    /// Sectors of a request of that size at a place that is left: it ends before the next that isn't. Of a size that
+    /// doesn't fit before the end of the region another is drawn, as fio does.
+    #[inline(never)]
+    fn take_left(&self, map: &mut RandomMap, place: u64, size: Size, choices: &mut Stream) -> u64 {
+        let again = std::iter::repeat_with(|| self.sizes.draw(choices)).take(MOST_DRAWS);
+        let fitting = std::iter::once(size).chain(again).find(|size| place < size.places);
+        let sectors = u64::from(fitting.unwrap_or(self.sizes.smallest()).sectors);
+        sectors.min(map.take(place, sectors.div_ceil(self.align)) * self.align)
+    }
+
     /// Continues where the last request ended; wraps at the end of the region, before which the last request is
     /// cut short so that the whole region is covered.
     #[inline]
@@ -308,6 +301,17 @@ impl Direction {
 }
 
 impl Sizes {
+    #[inline]
+    fn draw(&self, choices: &mut Stream) -> Size {
+        match self {
+            Self::One(size) => *size,
+            Self::Several(sizes) => {
+                let point = choices.next_u64();
+                sizes[sizes.partition_point(|&(share, _)| share <= point).min(sizes.len() - 1)].1
+            }
+        }
+    }
+
     fn smallest(&self) -> Size {
         match self {
             Self::One(size) => *size,

@@ -28,20 +28,24 @@ impl RandomMap {
         self.blocks
     }
 
-    /// Takes up to `most` blocks that follow each other and are left, from the first at or behind `from` on (behind the
-    /// last one comes block 0): the first, and how many. `from` is below the number of blocks, `most` at least 1.
-    pub fn take(&mut self, from: u64, most: u64) -> (u64, u64) {
+    /// The first block at or behind `from` that is left; behind the last one comes block 0. `from` is below the number of
+    /// blocks.
+    pub fn next_left(&mut self, from: u64) -> u64 {
         if self.left == 0 {
             self.begin();
         }
-        let first = self.next(from).or_else(|| self.next(0)).unwrap_or(0);
+        self.find(from).or_else(|| self.find(0)).unwrap_or(0)
+    }
+
+    /// Takes this block and up to `most` that follow it, as far as they are left; how many.
+    pub fn take(&mut self, first: u64, most: u64) -> u64 {
         let mut count = 0;
         while count < most && self.is_left(first + count) {
             self.mark(first + count);
             count += 1;
         }
         self.left -= count;
-        (first, count)
+        count
     }
 
     /// A pass begins: all blocks are left.
@@ -80,7 +84,7 @@ impl RandomMap {
     }
 
     /// The first block at or behind `from` that is left.
-    fn next(&self, from: u64) -> Option<u64> {
+    fn find(&self, from: u64) -> Option<u64> {
         let mut at = from;
         for (height, level) in self.levels.iter().enumerate() {
             let index = at / 64;
@@ -104,8 +108,13 @@ mod tests {
 
     use super::*;
 
+    fn take(map: &mut RandomMap, from: u64, most: u64) -> (u64, u64) {
+        let first = map.next_left(from);
+        (first, map.take(first, most))
+    }
+
     /// The same with nothing but a list.
-    fn take(left: &mut [bool], from: usize, most: u64) -> (u64, u64) {
+    fn take_of_list(left: &mut [bool], from: usize, most: u64) -> (u64, u64) {
         if !left.contains(&true) {
             left.fill(true);
         }
@@ -124,7 +133,8 @@ mod tests {
             let (mut map, mut left) = (RandomMap::new(blocks as u64), vec![false; blocks]);
             for (random, most) in draws {
                 let from = random % blocks as u64;
-                prop_assert_eq!(map.take(from, most), take(&mut left, from as usize, most));
+                let listed = take_of_list(&mut left, from as usize, most);
+                prop_assert_eq!(take(&mut map, from, most), listed);
             }
         }
     }
@@ -132,10 +142,10 @@ mod tests {
     #[test]
     fn the_last_block_of_millions_is_found() {
         let mut map = RandomMap::new(10_000_000);
-        assert_eq!(map.take(5_000_001, 10_000_000), (5_000_001, 4_999_999));
-        assert_eq!(map.take(7_000_000, 5_000_000), (0, 5_000_000));
-        assert_eq!(map.take(7_000_000, 3), (5_000_000, 1));
+        assert_eq!(take(&mut map, 5_000_001, 10_000_000), (5_000_001, 4_999_999));
+        assert_eq!(take(&mut map, 7_000_000, 5_000_000), (0, 5_000_000));
+        assert_eq!(take(&mut map, 7_000_000, 3), (5_000_000, 1));
         // All were taken: the next pass.
-        assert_eq!(map.take(7_000_000, 3), (7_000_000, 3));
+        assert_eq!(take(&mut map, 7_000_000, 3), (7_000_000, 3));
     }
 }

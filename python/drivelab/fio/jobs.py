@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from drivelab.errors import RequestError, nearest
-from drivelab.fio import block_sizes, buffers, logs, steady, units
+from drivelab.fio import block_sizes, buffers, logs, regions, steady, units
 from drivelab.fio.block_sizes import DEFAULT_SIZES
 from drivelab.fio.options import ALIASES, IGNORED, INSTEAD, ONLY, OPPOSITES
 from drivelab.fio.readers import READERS, one_of
@@ -262,8 +262,7 @@ class _SectionReader:
         # uneven distribution, or other places than those of whole blocks, there is no such order.
         possible = random and "distribution" not in fields and block_sizes.lie_side_by_side(fields)
         fields["random_map"] = possible and fields.get("random_map", True)
-        offset = fields.get("offset_bytes", 0)
-        fields.setdefault("span_bytes", max(self.capacity_bytes - offset, 0))
+        fields.setdefault("span_bytes", regions.span_bytes(self))
         return fields
 
     def _pattern(self, fields: dict[str, Any]) -> DataPattern:
