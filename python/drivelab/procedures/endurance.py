@@ -10,10 +10,10 @@ Beside it stands what every data sheet reckons with (JESD218 [JEDEC]): bytes of 
 rated cycles over write amplification. Erases that fill a block with one bit a cell are counted by
 the drive and not by the formula.
 
-Until every block was erased once the drive lives on what was free. That is nothing of thousands of
-erases and much of eight, so bytes up to then are reckoned from the erases, by the rate of all that
-comes after it. From then on they are what the host wrote: blocks that are retired leave less spare
-area, so an erase makes room for ever less.
+The first rounds aren't as the years to come (`wear_rounds`). That is nothing of thousands of erases
+and much of eight, so bytes up to then are reckoned from the erases, by the rate of all that comes
+after it. From then on they are what the host wrote: blocks that are retired leave less spare area,
+so an erase makes room for ever less.
 
 A round is counted at its end, so the first loss is known as an interval: nothing was lost until
 the end of the round before, and something at the end of its own. Flash that has erases behind it
@@ -29,27 +29,19 @@ from typing import Any
 import numpy as np
 
 from drivelab.counters import erase_count, spent, write_amplification
-from drivelab.data_patterns import parse_data_pattern
 from drivelab.errors import RequestError
-from drivelab.procedures import small_version, steady_writes
+from drivelab.procedures import small_version, steady_writes, wear_rounds
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
 from drivelab.procedures.procedure import Procedure
 from drivelab.procedures.stream import RANDOM
+from drivelab.procedures.wear_rounds import MOST_ERASES, Rounds
 from drivelab.progress import TaskProgress
-from drivelab.quantities import derive_seed
 from drivelab.targets import Target
-from drivelab.workload import BlockSize, Job
 
 SMALL_BYTES = 2_000_000_000
 """Size of the drive that is worn out, if it can be made so small."""
 ERASES, QUICK_ERASES = 8, 4
 """Erases that its blocks are rated for, in place of what the model says."""
-ROUND_SHARE = 1 / 2
-"""Bytes of a round, as a share of the drive."""
-WARM_UP_ERASES = 1
-"""Mean erases of a block before the rate of erases is that of the years to come."""
-MOST_ERASES = 8
-"""Times the rated erases after which the test gives up."""
 MAP_ERASES_NOTED = 0.1
 """Least share of the map in the erases that is worth a word."""
 DAYS = 5 * 365
@@ -97,9 +89,13 @@ class Endurance(Procedure):
         except RequestError as error:
             return unmeasured(error, _values(_Found(), target.capacity_bytes))
         steady_writes.fill(small, small.capacity_bytes, seed, progress, 0.05)
-        filled = small.counters()
-        rows, warm, used = self._rounds(small, erases, seed, progress)
+        rounds = wear_rounds.run(small, self.id, erases, seed, progress)
         progress.add(max(0.0, 0.95 - progress.fraction))
+        filled, ended = rounds.first, rounds.last
+        warm_up, is_settled = rounds.warm_up()
+        warm = rounds.counters[warm_up]
+        used = spent(warm, ended)
+        used["erase_count_mean"] = ended["erase_count_mean"] - warm["erase_count_mean"]
         amplification = write_amplification(used)
         before = target.parameter(cells + INITIAL) or 0
         left_bytes = _flash_bytes(target) * max(0, (cycles or 1) - before)
@@ -110,13 +106,9 @@ class Endurance(Procedure):
             byte_tb = factor * _flash_bytes(target) / (small.parameter(RAW) or 1) / TB
             erase_tb = byte_tb * used["host_write_bytes"] / used["erase_count_mean"]
             written = _Written(byte_tb, erase_tb, warm)
-        counts = [found["erase_count_mean"] for found in (filled, *rows)]
-        ends = [written.tb_at(found) for found in (filled, *rows)] if written else None
-        for at, row in enumerate(rows, 1):
-            row["tbw"] = ends[at] if ends else None
-            row["rated_percent"] = 100 * (behind + row.pop("erase_count_mean")) / erases
-            del row["host_write_bytes"]
-        ended = small.counters()
+        counts = [found["erase_count_mean"] for found in rounds.counters]
+        ends = [written.tb_at(found) for found in rounds.counters] if written else None
+        rows = wear_rounds.rows(rounds, behind, erases, ends)
         # Of erases that were made before there may be a part of one here.
         left = erases * max(0.0, 1 - before / (cycles or 1))
         # Writes are taken to go on behind the last round, but not of a drive that only reads.
@@ -128,7 +120,9 @@ class Endurance(Procedure):
         read_only = rows[-1]["tbw"] if ended["read_only"] else None
         found = _Found(amplification, forecast, rated, no_loss, lost, read_only)
         values = _values(found, target.capacity_bytes)
-        notes = _notes(small, target, erases, factor, filled, ended, used)
+        notes = _notes(small, target, erases, factor, rounds, warm_up, used)
+        if not is_settled:
+            notes += (_unsettled(rounds),)
         if ended_before_rated and (ended["read_only"] or rated is not None):
             notes += (_ended_early(ended, 100 * (1 - (left - counts[-1]) / erases)),)
         return Measured(
@@ -140,50 +134,6 @@ class Endurance(Procedure):
             ),
             notes=notes,
         )
-
-    def _rounds(
-        self, small: Target, erases: int, seed: int, progress: TaskProgress
-    ) -> tuple[list[dict[str, Any]], dict[str, float], dict[str, float]]:
-        """The rounds, the counters at the end of the warm-up, and what was counted behind it."""
-        size = int(small.capacity_bytes * ROUND_SHARE)
-        first = small.counters()
-        warm = before = first
-        rows: list[dict[str, Any]] = []
-        while not rows or not (
-            _has_ended(before) or before["erase_count_mean"] > MOST_ERASES * erases
-        ):
-            job = Job(
-                name=self.id,
-                rw="randwrite",
-                block_sizes=(BlockSize(bytes=steady_writes.WRITE_BYTES),),
-                io_bytes=size - size % steady_writes.WRITE_BYTES,
-                queue_depth=min(steady_writes.QUEUE_DEPTH, small.queue_depth),
-                data=parse_data_pattern(RANDOM),
-                seed=derive_seed(seed, str(len(rows))),
-            )
-            small.run([job], progress, 0.9 * _left(len(rows)))
-            after = small.counters()
-            used = spent(before, after)
-            rows.append(
-                {
-                    "erase_count_mean": after["erase_count_mean"],
-                    "host_write_bytes": after["host_write_bytes"],
-                    "write_amplification": write_amplification(used),
-                    "read_retries": used["read_retries"],
-                    "lost_codewords": used["uncorrectable_codewords"],
-                    "blocks_retired": after["blocks_retired"],
-                }
-            )
-            before = after
-            if (
-                warm is first
-                and after["erase_count_mean"] >= WARM_UP_ERASES
-                and not _has_ended(after)
-            ):
-                warm = after
-        used = spent(warm, before)
-        used["erase_count_mean"] = before["erase_count_mean"] - warm["erase_count_mean"]
-        return rows, warm, used
 
     @property
     def time_text(self) -> str:
@@ -224,15 +174,6 @@ def _overrides(small: Target, erases: int, factor: float) -> list[tuple[str, str
     before = round((small.parameter(cells + INITIAL) or 0) / factor)
     values = {ENDURANCE: erases, SLC_ENDURANCE: slc, INITIAL: before, FAILURES: f"{failures:.6g}"}
     return [(cells + key, str(value)) for key, value in values.items()]
-
-
-def _has_ended(counters: dict[str, float]) -> bool:
-    return bool(counters["uncorrectable_codewords"] or counters["read_only"])
-
-
-def _left(done: int) -> float:
-    """Share of the bar that a round takes: nobody knows how many there will be."""
-    return 0.02 * 0.98**done
 
 
 def _flash_bytes(target: Target) -> float:
@@ -314,17 +255,20 @@ def _notes(
     target: Target,
     erases: int,
     factor: float,
-    filled: dict[str, float],
-    ended: dict[str, float],
+    rounds: Rounds,
+    warm_up: int,
     used: dict[str, float],
 ) -> tuple[str, ...]:
+    filled, ended = rounds.first, rounds.last
     whole = target.original.user_bytes if target.original else target.capacity_bytes
     divisor = round(whole / small.capacity_bytes)
     part = "the drive itself" if divisor == 1 else f"1/{divisor} of the drive"
+    rounds_text = "the first round" if warm_up == 1 else f"the first {warm_up} rounds"
+    reckoned = f", but of {rounds_text} reckoned from the erases" if warm_up else ""
     found = [
         f"simulated: {part}, whose blocks stand {erases} erases, each for "
         f"{factor:.4g} of the drive; bytes written are those of the rounds for as many, and for as "
-        "much more flash, but up to the first erase of every block reckoned from the erases",
+        f"much more flash{reckoned}",
         "data are read minutes after they were written: what a shelf adds is in `retention`",
         *small_version.notes(target, SMALL),
     ]
@@ -350,11 +294,21 @@ def _notes(
         )
     if filled["uncorrectable_codewords"]:
         found.append("a sector was lost while the drive was filled, before the first round")
-    if not _has_ended(ended):
+    if not wear_rounds.has_ended(ended):
         found.append(f"nothing was lost after {MOST_ERASES} times the rated erases")
     elif ended["erase_count_mean"] == filled["erase_count_mean"]:
         found.append("it ended before a block was erased again: bytes can't be extrapolated")
     return tuple(found)
+
+
+def _unsettled(rounds: Rounds) -> str:
+    """What is to be said of a write amplification that still changed when it was over."""
+    last = [rounds.amplification(number) for number in range(1, len(rounds.counters))][-2:]
+    said = ", ".join(f"{value:.3g}" for value in last)
+    return (
+        f"it was over before write amplification had settled (last rounds: {said}): where it goes "
+        "on to rise, less is written than forecast, and than is reckoned at the rated erases"
+    )
 
 
 def _ended_early(ended: dict[str, float], percent: float) -> str:
