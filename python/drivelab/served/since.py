@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from drivelab import text_files
 from drivelab.errors import RequestError
 from drivelab.quantities import bytes_text, number
 from drivelab.served.smart import FAULTS
@@ -26,7 +27,7 @@ def read_mark(path: Path) -> dict[str, Any]:
     """The drive's own part of an answer of `smart --json`; raises RequestError."""
     expected = "expected what `drivelab smart IMAGE --json` printed before"
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(text_files.read(path))
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not JSON"
         raise RequestError(f'--since "{path}": can\'t be read ({reason}); {expected}') from None
