@@ -97,12 +97,9 @@ class Model:
 
     @property
     def takes_trim(self) -> bool:
-        """Whether TRIM has an effect: not on hard disks, nor where firmware or driver drop it."""
-        if self.is_disk:
-            return False
-        switches = ("ftl.trim_supported", "array.pass_trim")
-        found = (item for item in self.parameters if item["key"].endswith(switches))
-        return all(item["value"] is not False for item in found)
+        """Whether TRIM has an effect: not on hard disks, nor where firmware or driver drop it; on
+        an array if it has on one of its drives."""
+        return self.description["derived"]["trim_unit_bytes"] is not None
 
     def value(self, key: str) -> Any:
         """The value of a parameter, or None if the model has none of this key."""

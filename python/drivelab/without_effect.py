@@ -30,6 +30,8 @@ class Rule:
     needs: str
     """What, in words behind "needs"; {} stands for what keys of an array's members begin with."""
     is_met: Callable[[Stated], bool]
+    but: str = ""
+    """Where they have an effect nevertheless, in words behind "without effect"."""
 
 
 def _is(key: str, *values: object) -> Callable[[Stated], bool]:
@@ -66,6 +68,13 @@ def _suspends(stated: Stated) -> bool:
     return any(stated[key]["value"] is not None for key in keys if key in stated)
 
 
+def _waits_for_flash(stated: Stated) -> bool:
+    """Whether writes wait for flash where they are told to: what a capacitor keeps is done."""
+    return _is("write_buffer.write_back", True)(stated) or _is("write_buffer.capacitor", False)(
+        stated
+    )
+
+
 def _has_bridge(stated: Stated) -> bool:
     return (
         stated.get("family", {}).get("value") != "raid-0" or _number(stated, "link.bytes_per_s") > 0
@@ -73,13 +82,14 @@ def _has_bridge(stated: Stated) -> bool:
 
 
 RULES = (
-    Rule(OF_ERRORS, f"{{}}{ERRORS} = true, which tests of endurance and retention set themselves",
-         _stated(ERRORS)),
+    Rule(OF_ERRORS, f"{{}}{ERRORS} = true", _stated(ERRORS),
+         " but in tests of endurance and retention"),
     Rule(("flash.planes_per_read", "flash.independent_planes"), "{}flash.one_shot = true",
          _is("flash.one_shot", True)),
     Rule(("flash.resume_ns", "flash.suspend_slice_ns", "flash.finish_within_ns",
           "flash.suspends_max", "flash.suspended_max_ns"),
          "{}flash.program_suspend_ns or {}flash.erase_suspend_ns", _suspends),
+    Rule(("write_buffer.write_back",), "{}write_buffer.capacitor = false", _waits_for_flash),
     Rule(("ftl.choices",), "{}ftl.victim_selection = d-choices",
          _is("ftl.victim_selection", "d-choices")),
     Rule(("ftl.window_blocks",), "{}ftl.victim_selection = windowed-greedy",
@@ -122,7 +132,8 @@ def remarks(parameters: Iterable[Mapping[str, Any]]) -> list[str]:
             idle = [key for key in idle if key not in beyond_help]
             if idle and not rule.is_met(stated):
                 names = ", ".join(place + key for key in idle)
-                found.append(f"{names}: without effect; needs {rule.needs.format(place, place)}")
+                needs = rule.needs.format(place, place)
+                found.append(f"{names}: without effect{rule.but}; needs {needs}")
         if beyond_help:
             names = ", ".join(place + key for key in beyond_help)
             found.append(f"{names}: without effect; the host's queues end at the array")

@@ -7,7 +7,9 @@ import pytest
 from drivelab import cli, model
 from drivelab.errors import RequestError
 from drivelab.lab import reading
+from drivelab.progress import TaskProgress
 from drivelab.targets import EngineTarget
+from drivelab.workload import BlockSize, Job
 
 PAIR = "intel-x25-v-40gb-raid0-x2"
 SINGLE = "intel-x25-v-40gb"
@@ -91,6 +93,43 @@ def test_a_disk_beside_a_drive_is_an_array_with_flash(tmp_path: Path) -> None:
     original = EngineTarget(mixed, 1).original
     assert original is not None
     assert original.user_bytes == mixed.user_capacity_bytes
+
+
+@pytest.mark.parametrize(
+    ("members", "passes", "takes"),
+    [
+        (("intel-x25-m-g1-80gb", "intel-x25-m-g2-80gb"), "true", True),
+        (("intel-x25-m-g1-80gb", "intel-x25-m-g2-80gb"), "false", False),
+        (("intel-x25-m-g1-80gb", "intel-x25-m-g1-80gb"), "true", False),
+        ((DISK, "intel-x25-m-g2-80gb"), "true", True),
+        ((DISK, DISK), "true", False),
+    ],
+)
+def test_an_array_takes_trims_that_reach_a_member_that_does(
+    tmp_path: Path, members: tuple[str, ...], passes: str, takes: bool
+) -> None:
+    file = array(tmp_path, *members, more=f"pass_trim = {passes}\n")
+    small = [] if DISK in members else [("scale_divisor", "64")]
+    drive = model.load(file, small)
+    assert drive.takes_trim is takes
+    # As it does.
+    target = EngineTarget(drive, 1)
+    job = Job(
+        name="w", rw="write", block_sizes=(BlockSize(bytes=65536),), io_bytes=8 << 20, queue_depth=8
+    )
+    target.run([job], TaskProgress("w"), 1.0)
+    before = target.counters().get("valid_units", 0)
+    target.run([job.model_copy(update={"rw": "trim"})], TaskProgress("t"), 1.0)
+    freed = target.counters().get("valid_units", 0) < before
+    assert freed is takes
+
+
+def test_members_that_are_alike_say_once_what_their_small_versions_are(tmp_path: Path) -> None:
+    name = "samsung-980-1tb"
+    pair = model.load(array(tmp_path, name, name), [("scale_divisor", "128")])
+    alone = model.load(name, [("scale_divisor", "128")])
+    assert alone.scale_remarks
+    assert pair.scale_remarks == [f"{name}: {remark}" for remark in alone.scale_remarks]
 
 
 def test_what_is_said_of_flash_is_of_the_members_that_have_some(tmp_path: Path) -> None:

@@ -151,6 +151,7 @@ pub fn derived<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
         "block_bytes": u64::from(geometry.pages_per_block) * u64::from(geometry.program_bytes()),
         "map_units": drive.mapping().user_units(),
         "queue_depth": drive.config().queue_depth,
+        "spare_blocks": drive.mapping().spare_blocks_new(),
     });
     add_spare_area(&mut found, geometry.raw_bytes(), drive.mapping().held_back_bytes(), user_bytes);
     if let Some(cache) = drive.mapping().slc_cache() {

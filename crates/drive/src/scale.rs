@@ -64,6 +64,8 @@ struct Size {
     map_log_fill_ratio: f64,
     /// Of an SLC cache: what it holds at most.
     slc_bytes: f64,
+    /// Blocks that may fail before it only reads; 0, too, where nobody knows.
+    spare_blocks: f64,
     /// Flash beside it, were it full: native blocks are taken from there, those that are held back once more.
     beside_slc_bytes: f64,
 }
@@ -82,6 +84,7 @@ impl Size {
             block_bytes: number("block_bytes"),
             map_log_fill_ratio: number("map_log_fill_ratio"),
             slc_bytes,
+            spare_blocks: number("spare_blocks"),
             beside_slc_bytes: raw_bytes - slc_bytes * f64::from(build::page_types(model)?),
         })
     }
@@ -162,6 +165,12 @@ pub fn apply(model: &mut Model, divisor: u64) -> Result<Vec<String>, ModelError>
     let (slc, small_slc) = (full.slc_bytes / full.user_bytes, small.slc_bytes / small.user_bytes);
     compare(&mut remarks, "what the SLC cache holds over user capacity", slc, small_slc);
     behind_slc_cache(&mut remarks, &full, &small);
+    if small.spare_blocks == 0.0 && full.spare_blocks > 0.0 {
+        remarks.push(format!(
+            "no block may fail, the first that does makes it read-only: at full size {} may",
+            full.spare_blocks
+        ));
+    }
     partition(model, small.user_bytes / full.user_bytes, divisor);
     let fill_ratios = (full.map_log_fill_ratio, small.map_log_fill_ratio);
     if fill_ratios.0.max(fill_ratios.1) > COPIED_FILL_RATIO {
@@ -181,10 +190,10 @@ fn array(model: &mut Model, divisor: u64) -> Result<Vec<String>, ModelError> {
     partition(model, small_bytes / full_bytes, divisor);
     let mut remarks = Vec::new();
     for member in model.members() {
-        let own = member.scale_remarks().iter();
-        remarks.extend(own.map(|remark| format!("{}: {remark}", member.name())));
+        let own = member.scale_remarks().iter().map(|remark| format!("{}: {remark}", member.name()));
+        // Members that are alike say the same.
+        remarks.extend(own.filter(|remark| !remarks.contains(remark)).collect::<Vec<_>>());
     }
-    remarks.dedup();
     Ok(remarks)
 }
 

@@ -273,3 +273,13 @@ fn a_partition_remains_the_same_share_of_a_drive_and_of_an_array() {
         assert!(error.contains("partition_bytes") && error.contains("the drive's capacity"), "{error}");
     }
 }
+
+#[test]
+fn a_small_version_without_a_block_to_spare_says_so() {
+    let told = |divisor| {
+        let remarks = scaled("intel-660p-1tb", divisor).scale_remarks().to_vec();
+        remarks.iter().any(|remark| remark.starts_with("no block may fail"))
+    };
+    // It has 159, and 8 at 1/16.
+    assert_eq!([told(1), told(16), told(64)], [false, false, true]);
+}

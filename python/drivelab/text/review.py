@@ -30,6 +30,11 @@ def parts(results: Record) -> Iterator[Part]:
         values = [row for test in found if test["values"] for row in _value_rows(test)]
         if values:
             yield Table(VALUES, values, ("value",))
+        for test in found:
+            # A table of nothing doesn't say why.
+            if test["values"] and all(value["value"] is None for value in test["values"]):
+                for note in test["notes"]:
+                    yield Line(f"{test['title']}, {test['state']}: {note}")
 
 
 def _unmapped(tests: Sequence[Record]) -> Iterator[tuple[str, list[str]]]:

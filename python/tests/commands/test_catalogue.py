@@ -140,12 +140,12 @@ def test_errors_that_were_not_asked_for_are_said_to_have_no_effect(
     rates = [f"{place}{key}" for key in ("flash.new_bit_error_rate", "controller.refresh_bits")]
     sets = ["--set", f"{rates[0]}=0.3", "--set", f"{rates[1]}=3"]
     told = (
-        f"{', '.join(rates)}: without effect; needs {place}flash.bit_errors = true, which "
-        "tests of endurance and retention set themselves"
+        f"{', '.join(rates)}: without effect but in tests of endurance and retention; needs "
+        f"{place}flash.bit_errors = true"
     )
     assert shown(capsys, name, *sets)[1] == f"{name}: {told}\n"
     drive = dl.Drive(name, {rates[1]: 3}, scale="1/64")
-    assert any(note.startswith(f"{rates[1]}: without effect") for note in drive.model.notes)
+    assert any(note.startswith(f"{rates[1]}: without effect but") for note in drive.model.notes)
     job = dl.Job(rw="randread", bs="4k", io_size="4k")
     assert set(drive.model.notes) <= set(drive.run(job, progress=False).notes)
     # Who says that there are none knows, and of those that there are they are.
