@@ -201,8 +201,7 @@ fn write_buffer_bytes(model: &Model) -> u64 {
 /// What follows from the parameters; what lies outside the partition is spare area.
 fn derived(drive: &Partition<Engine>) -> Value {
     let mut derived = drive.device().derived();
-    let trim_unit_bytes =
-        drive.device().trim_unit_sectors().map(|sectors| u64::from(sectors) * SECTOR_BYTES);
+    let trim_unit_bytes = drive.device().trim_unit_sectors().map(|sectors| u64::from(sectors) * SECTOR_BYTES);
     derived["trim_unit_bytes"] = trim_unit_bytes.into();
     let whole_bytes = drive.device().capacity_sectors() * SECTOR_BYTES;
     let user_bytes = drive.capacity_sectors() * SECTOR_BYTES;

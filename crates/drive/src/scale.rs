@@ -43,6 +43,9 @@ const ROUNDS: u32 = 3;
 /// Blocks of a die beyond those held back that a small drive must have: with fewer, cleaning has no choice.
 const LEAST_BLOCKS: f64 = 7.0;
 
+/// From so many free blocks of a die on cleaning begins, at most, where what is held back was measured.
+const MOST_START_BLOCKS: u64 = 4;
+
 /// Sizes of an SLC cache, which is a share of the drive.
 const SLC_KEYS: [&str; 5] = [
     "slc_cache.max_bytes",
@@ -179,6 +182,7 @@ pub fn apply(model: &mut Model, divisor: u64) -> Result<Vec<String>, ModelError>
     }
     buffer(model, &mut remarks, &full, &small, merges, divisor);
     turns(model, &mut remarks, &small);
+    thresholds(model, &mut remarks);
     Ok(remarks)
 }
 
@@ -195,6 +199,18 @@ fn array(model: &mut Model, divisor: u64) -> Result<Vec<String>, ModelError> {
         remarks.extend(own.filter(|remark| !remarks.contains(remark)).collect::<Vec<_>>());
     }
     Ok(remarks)
+}
+
+/// How many blocks dies have free, on an average, is known of cleaning that stops where it starts, or a block above.
+fn thresholds(model: &Model, remarks: &mut Vec<String>) {
+    let keys = ["ftl.cleaning_start_blocks", "ftl.cleaning_stop_blocks"];
+    let [Some(start), Some(stop)] = keys.map(|key| model.optional_integer(key)) else { return };
+    if stop > start + 1 || start > MOST_START_BLOCKS {
+        remarks.push(format!(
+            "what dies keep free isn't known for cleaning from {start} to {stop} free blocks, only for few and close ones: \
+             spare area in use, and with it write amplification, may be another than the drive's"
+        ));
+    }
 }
 
 /// The partition remains the same share of the drive, of which `share` remains: in whole units, one at least.

@@ -283,3 +283,17 @@ fn a_small_version_without_a_block_to_spare_says_so() {
     // It has 159, and 8 at 1/16.
     assert_eq!([told(1), told(16), told(64)], [false, false, true]);
 }
+
+#[test]
+fn thresholds_of_cleaning_that_nobody_has_measured_are_told() {
+    let told = |start: &str, stop: &str| {
+        let keys = [
+            ("ftl.cleaning_start_blocks", start),
+            ("ftl.cleaning_stop_blocks", stop),
+            ("scale_divisor", "32"),
+        ];
+        let model = shipped::varied("micron-7450-pro-960gb", &keys).unwrap();
+        model.scale_remarks().iter().any(|remark| remark.contains("what dies keep free"))
+    };
+    assert_eq!([told("2", "3"), told("3", "10"), told("60", "61")], [false, true, true]);
+}
