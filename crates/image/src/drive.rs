@@ -152,8 +152,8 @@ impl ImageDrive {
         if self.is_dead { None } else { self.drive.next_event() }
     }
 
-    /// Lets time pass, carries out what the drive does, and appends completions. A checkpoint that is due is written;
-    /// the drive's time is later than `until_ns` then, and completions may be.
+    /// Lets time pass, also if nothing happens in it, carries out what the drive does, and appends completions. A
+    /// checkpoint that is due is written; the drive's time is later than `until_ns` then, and completions may be.
     ///
     /// # Errors
     /// [`ImageError`]: from now on the power is off. Commands that were not completed before may not have happened.
@@ -164,6 +164,10 @@ impl ImageDrive {
         done: &mut Vec<Completion>,
     ) -> Result<(), ImageError> {
         while !self.is_dead && self.drive.next_event().is_some_and(|event| event <= until_ns) {
+            self.advance_to_completion(until_ns, host, done)?;
+        }
+        // An idle drive is under power, too.
+        if !self.is_dead && self.drive.now_ns() < until_ns {
             self.advance_to_completion(until_ns, host, done)?;
         }
         Ok(())

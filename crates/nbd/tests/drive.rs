@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use drivelab_controller::FaultPlan;
 use drivelab_drive::faults::plan_from_json;
-use drivelab_image::upkeep::check;
+use drivelab_image::upkeep::{check, smart};
 use drivelab_image::{Image, ModelTexts};
 use drivelab_nbd::{Control, DriveExport, Errno, Export, Request, RequestKind, ServeOptions};
 use serde_json::{Value, json};
@@ -147,6 +147,21 @@ fn faults_can_be_given_listed_and_cleared_while_a_drive_is_served() {
     {
         assert_eq!(client.smart(key), count, "{key}");
     }
+}
+
+#[test]
+fn an_idle_drive_is_under_power_and_its_time_is_kept() {
+    const IDLE_NS: u64 = 28_000_000_000;
+    let (_folder, path) = image();
+    let mut client = Client::new(&path, FaultPlan::default());
+    let power_on_ns = |client: &mut Client| client.smart("power_on_ns").as_u64().unwrap();
+    let begun_ns = power_on_ns(&mut client);
+    // What a server does when it is asked something, or told to stop.
+    client.0.advance(IDLE_NS, &mut |_, _| unreachable!("nothing was asked"));
+    assert_eq!(power_on_ns(&mut client), begun_ns + IDLE_NS);
+    client.0.advance(2 * IDLE_NS, &mut |_, _| unreachable!("nothing was asked"));
+    assert!(client.0.power_off().unwrap());
+    assert!(smart(&path).unwrap()["power_on_ns"].as_u64().unwrap() >= begun_ns + 2 * IDLE_NS);
 }
 
 #[test]

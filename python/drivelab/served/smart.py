@@ -282,7 +282,7 @@ def _condition(told: Mapping[str, Any]) -> str:
     return (
         "power was cut; it recovers when it is served next; traffic, failures, whether it "
         "takes writes and spare blocks of an array as last saved, which happens every 10 s of its "
-        "time"
+        "time in use"
     )
 
 
