@@ -14,6 +14,7 @@ import pytest
 from served.stand_in import Engine
 
 from drivelab import cli
+from drivelab.served import server, session
 
 SCRIPT = """
 import sys
@@ -81,6 +82,20 @@ def test_serve_says_where_and_how_and_what_was_done(
         "record": None,
         "faults": None,
     }
+
+
+def test_nothing_is_said_of_latencies_of_what_was_never_done() -> None:
+    latency_ns = {"mean": 0, "max": 0}
+    requests = {
+        "read": {"count": 2, "errors": 1, "latency_ns": latency_ns},
+        "write": {"count": 3, "errors": 3, "latency_ns": latency_ns},
+    }
+    request = server.Request(Path("my.drive"), None, None, "real", "")
+    found = {"reason": "stopped", "wall_s": 1.0, "statistics": {"requests": requests}}
+    told = "\n".join(session.lines(found, request))
+    assert "requests: 2 read, 3 write; 4 of them failed" in told
+    assert "read latency" in told
+    assert "write latency" not in told
 
 
 def test_the_command_beside_the_control_socket_is_as_a_shell_takes_it(
