@@ -139,6 +139,13 @@ def serve(
         faults=None if plan_file is None else faults.read_plan(plan_file),
         record=record,
     )
+    address.check_apart(
+        {
+            "--listen": None if request.address is None else request.address.path,
+            "--control": request.control,
+            "--record": record,
+        }
+    )
     if request.address is not None:
         address.check(request.address, "--listen")
     if request.control is not None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import ipaddress
+import os
 import shlex
 import socket
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,6 +85,24 @@ def socket_path(path: Path, option: str) -> Path:
     if path.exists() and not path.is_socket():
         raise RequestError(f'{option} "{path}": is there already, and is no socket')
     return path
+
+
+def check_apart(places: Mapping[str, Path | None]) -> None:
+    """Raises RequestError if two of these options mean one path, however it is written.
+
+    The server makes the files one after the other, the last of them when the drive is under power.
+    """
+    found: dict[str, tuple[str, Path]] = {}
+    for option, path in places.items():
+        if path is None:
+            continue
+        real = os.path.realpath(path)
+        if real in found:
+            other, its_path = found[real]
+            raise RequestError(
+                f'{other} "{its_path}" and {option} "{path}": are the same path; give each its own'
+            )
+        found[real] = option, path
 
 
 def check(address: Address, option: str) -> None:

@@ -152,6 +152,28 @@ def test_an_image_has_one_user_at_a_time(
     drive.stop()
 
 
+def test_two_sockets_in_one_place_are_refused_before_the_drive_has_power(
+    image: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(image.parent)
+    (image.parent / "link").symlink_to(image.parent)
+    before = digest(image)
+    own = f"{image}.control"
+    for words, options in (
+        (["--listen", "unix:k.sock", "--control", "k.sock"], ("--listen", "--control")),
+        (["--listen", "unix:link/k", "--control", image.parent / "k"], ("--listen", "--control")),
+        (["--listen", f"unix:{own}"], ("--listen", "--control")),
+        (["--control", f"{image}.sock"], ("--listen", "--control")),
+        (["--listen", "unix:k.sock", "--record", "k.sock"], ("--listen", "--record")),
+        (["--record", own], ("--control", "--record")),
+    ):
+        said = refused(["serve", image, *words], capsys, 2)
+        assert "are the same path; give each its own" in said
+        assert all(f'{option} "' in said for option in options), said
+    assert digest(image) == before, "its power was never on, so never cut"
+    assert sorted(path.name for path in image.parent.iterdir()) == ["a.drive", "link", "tiny.toml"]
+
+
 def _printed(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     capsys.readouterr()
     assert cli.run(words) == 0
