@@ -6,7 +6,7 @@ use std::path::Path;
 use drivelab_controller::{Command, Device, Op, Outcome};
 use drivelab_drive::{Drive, Family};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::drive::{ImageDrive, NoCommands};
 use crate::error::ImageError;
@@ -104,15 +104,32 @@ pub fn smart(path: &Path) -> Result<Value, ImageError> {
         Drive::new(image.model()?, image.manifest().seed).map_err(|error| refuse(error.to_string()))?;
     let mut state = image.state().clone();
     state.counters.extend(levels_of_flash(&image.media()));
-    // After a power cut the flash alone knows which blocks have failed; of an array the rest is as last saved, since
-    // nobody has told which member has the least to spare.
-    let known = |key: &str| state.counters.get(key).and_then(Value::as_u64);
-    if let (Some(new), Some(retired), 1) =
-        (known("spare_blocks_new"), known("retired_blocks"), image.manifest().media.len())
-    {
-        state.counters.insert("spare_blocks".to_owned(), new.saturating_sub(retired).into());
-    }
+    end_faults(&mut state.counters, &drive.smart(), image.manifest().media.len() == 1);
     Ok(facts(&image, &drive, &state))
+}
+
+/// A plan of faults ends with the power: what it made of a drive is over, what has failed stays. After a power cut the
+/// flash alone knows which blocks have; of an array the rest is as last saved, since nobody has told which member has
+/// the least to spare. `new`: counters of a new drive of the model.
+fn end_faults(counters: &mut Map<String, Value>, new: &Value, is_alone: bool) {
+    let mut has_spare = false;
+    if let (Some(spare), Some(retired), true) =
+        (new["spare_blocks_new"].as_u64(), counters.get("retired_blocks").and_then(Value::as_u64), is_alone)
+    {
+        // A plan may have counted fewer.
+        counters.insert("spare_blocks_new".to_owned(), spare.into());
+        counters.insert("spare_blocks".to_owned(), spare.saturating_sub(retired).into());
+        has_spare = spare > retired;
+    }
+    let is_over = match counters.get("read_only_reason").and_then(Value::as_str) {
+        Some("fault") => true,
+        Some("spare blocks used up") => has_spare,
+        _ => false,
+    };
+    if is_over {
+        counters.insert("read_only".to_owned(), false.into());
+        counters.insert("read_only_reason".to_owned(), Value::Null);
+    }
 }
 
 /// Tells a drive that its host needs a range of sectors no more. Power on, trims, a flush, standby.

@@ -164,6 +164,37 @@ fn an_idle_drive_is_under_power_and_its_time_is_kept() {
     assert!(smart(&path).unwrap()["power_on_ns"].as_u64().unwrap() >= begun_ns + 2 * IDLE_NS);
 }
 
+/// What SMART says of whether a drive takes writes, and of its spare blocks.
+fn health(told: &Value) -> [Value; 4] {
+    ["read_only", "read_only_reason", "spare_blocks", "spare_blocks_new"].map(|key| told[key].clone())
+}
+
+#[test]
+fn what_faults_made_of_a_drive_ends_with_its_power_in_smart_of_the_image_too() {
+    let told_to = json!({ "faults": [{ "kind": "read-only" }] });
+    let few_spare =
+        json!({ "spare_blocks": 1, "faults": [{ "kind": "erase-failure", "probability": 1, "count": 1 }] });
+    for (given, reason) in [(told_to, "fault"), (few_spare, "spare blocks used up")] {
+        for is_cut in [false, true] {
+            let (_folder, path) = image();
+            let mut client = Client::new(&path, plan_from_json(&given).unwrap());
+            while client.write(0, 65_536).unwrap().is_ok() {}
+            assert_eq!(client.smart("read_only_reason"), reason);
+            client.ask(RequestKind::Flush, 0, 0, false).unwrap().unwrap();
+            if is_cut {
+                drop(client);
+            } else {
+                assert!(client.0.power_off().unwrap());
+            }
+            let at_rest = health(&smart(&path).unwrap());
+            assert_eq!(at_rest[..2], [json!(false), Value::Null], "{reason}");
+            let mut client = Client::new(&path, FaultPlan::default());
+            assert_eq!(at_rest, health(&client.told(json!({ "command": "smart" }))), "{reason}");
+            client.write(0, 512).unwrap().unwrap();
+        }
+    }
+}
+
 #[test]
 fn what_a_drive_cannot_do_is_refused_in_one_line() {
     let (_folder, path) = image();
