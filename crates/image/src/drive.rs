@@ -241,6 +241,14 @@ impl ImageDrive {
     /// # Errors
     /// As [`Self::advance`], or the image can't be written.
     pub fn power_off(mut self, host: &mut impl HostData) -> Result<bool, ImageError> {
+        self.rest(host)
+    }
+
+    /// As [`Self::power_off`], and what the drive has done can still be asked for.
+    ///
+    /// # Errors
+    /// As [`Self::power_off`].
+    pub fn rest(&mut self, host: &mut impl HostData) -> Result<bool, ImageError> {
         self.standby(host)?;
         if self.is_dead {
             return Ok(false);
@@ -248,6 +256,7 @@ impl ImageDrive {
         self.image.sync()?;
         self.save(true)?;
         self.image.sync()?;
+        self.is_dead = true;
         Ok(true)
     }
 
@@ -343,7 +352,7 @@ impl ImageDrive {
     /// What SMART tells, as a flat JSON object.
     #[must_use]
     pub fn facts(&self) -> Value {
-        let mut told = facts(&self.image, &self.drive, &self.state(false));
+        let mut told = facts(&self.image, &self.drive, &self.state(self.image.state().is_clean));
         told["counters_current"] = true.into();
         told
     }

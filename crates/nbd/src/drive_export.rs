@@ -157,7 +157,16 @@ impl DriveExport {
     /// # Errors
     /// [`ImageError`].
     pub fn power_off(mut self) -> Result<bool, ImageError> {
-        self.drive.power_off(&mut self.commands)
+        self.rest()
+    }
+
+    /// As [`Self::power_off`], and what the drive has done can still be asked for: of itself, for another may have taken
+    /// the place of its image.
+    ///
+    /// # Errors
+    /// [`ImageError`].
+    pub fn rest(&mut self) -> Result<bool, ImageError> {
+        self.drive.rest(&mut self.commands)
     }
 
     /// A request is one command or several, of which the last is a flush for those that can't be forced otherwise.

@@ -196,6 +196,21 @@ fn what_faults_made_of_a_drive_ends_with_its_power_in_smart_of_the_image_too() {
 }
 
 #[test]
+fn a_drive_at_rest_tells_what_it_did_whoever_took_its_images_place() {
+    let (_folder, path) = image();
+    let mut client = Client::new(&path, FaultPlan::default());
+    client.write(0, 65_536).unwrap().unwrap();
+    let before = client.0.facts();
+    std::fs::rename(&path, path.with_extension("moved")).unwrap();
+    assert!(client.0.rest().unwrap());
+    let after = client.0.facts();
+    assert_eq!(after["clean"], true);
+    assert_eq!(after["host_write_bytes"], 65_536);
+    assert!(after["program_bytes_log"].as_u64() > before["program_bytes_log"].as_u64(), "its checkpoint");
+    assert_eq!(client.0.next_event(), None, "nothing is done without power");
+}
+
+#[test]
 fn what_a_drive_cannot_do_is_refused_in_one_line() {
     let (_folder, path) = image();
     let mut client = Client::new(&path, FaultPlan::default());

@@ -1,7 +1,7 @@
 //! Images of drives: made, looked at, changed, served. Results and options are JSON.
 #![allow(clippy::needless_pass_by_value, reason = "paths come from Python by value")]
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use drivelab_controller::{FaultPlan, SECTOR_BYTES};
 use drivelab_drive::faults;
@@ -110,20 +110,20 @@ pub fn serve_image(
         facts["pages_read"] = export.report().pages_read.into();
         if export.power_was_cut() {
             // By a fault at once, or during the mount.
-            return finish((export, json!({})), &before, &path);
+            return finish((export, json!({})), &before);
         }
         let served = serving::serve(export, &place, stop, |handle, uri| {
             let _ = cut.set(handle);
             facts["uri"] = uri.into();
             Python::attach(|python| ready.call1(python, (facts.to_string(),)).map(drop))
         });
-        finish(served?, &before, &path)
+        finish(served?, &before)
     })?;
     Ok(told.to_string())
 }
 
 /// The power goes off in the way that it was asked for.
-fn finish(served: (DriveExport, Value), before: &Value, path: &Path) -> PyResult<Value> {
+fn finish(served: (DriveExport, Value), before: &Value) -> PyResult<Value> {
     let (mut export, statistics) = served;
     let cut = export.facts();
     let recorded = match export.recorder.take().map(Recorder::finish) {
@@ -133,12 +133,13 @@ fn finish(served: (DriveExport, Value), before: &Value, path: &Path) -> PyResult
     };
     let late = export.lateness();
     if let Some(failure) = export.failure() {
-        return Err(errors::failed(&failure));
+        let text = format!("{failure}; since then every request has failed, and what was flushed is there");
+        return Err(errors::failed(&text));
     }
-    let is_at_rest = export.power_off().map_err(errors::image)?;
+    let is_at_rest = export.rest().map_err(errors::image)?;
     let reason = if is_at_rest { "stopped" } else { "power-cut" };
     // With what going to rest took.
-    let after = if is_at_rest { upkeep::smart(path).map_err(errors::image)? } else { cut };
+    let after = if is_at_rest { export.facts() } else { cut };
     Ok(json!({
         "reason": reason,
         "statistics": statistics,

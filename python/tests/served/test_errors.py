@@ -18,6 +18,7 @@ from served.test_served_faults import TINY
 from small_disk import small_disk
 
 from drivelab import cli
+from drivelab.served import image as engine_images
 
 
 @pytest.fixture
@@ -188,6 +189,20 @@ def test_a_killed_server_leaves_sockets_that_the_next_one_replaces(
     assert drive.socket.is_socket()
     drive.restart()
     assert drive.smart()["unsafe_shutdowns"] == 1
+
+
+def test_the_last_words_are_those_of_the_drive_that_was_served(serve: Serve, model: str) -> None:
+    require("nbdsh")
+    drive = serve(model, ())
+    ran(*NBDSH, "-u", drive.uri, "-c", "h.pwrite(bytes(65536), 0); h.flush()")
+    moved = drive.image.rename(drive.folder / "moved.drive")
+    assert cli.run(["create", str(drive.image), "--model", model]) == 0
+    before = digest(drive.image)
+    drive.stop()
+    assert "stopped: everything is in flash" in drive.log()
+    assert "host wrote 65.5 kB, read 0 B;" in drive.log()
+    assert digest(drive.image) == before
+    assert engine_images.smart(moved)["clean"] is True
 
 
 SECRET = b"a secret of 32 bytes, all of it!"
