@@ -1,6 +1,7 @@
 //! Why a server could not be started, or had to end.
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// One line for people: what, where, why.
@@ -14,6 +15,12 @@ pub enum Error {
     InUse {
         /// The socket.
         path: PathBuf,
+    },
+    /// Some program listens there.
+    #[error("tcp:{address}: is in use by another program; stop it, or choose another port")]
+    PortInUse {
+        /// Address and port.
+        address: SocketAddr,
     },
     /// Something is there that no server left behind.
     #[error("{}: exists and is not a socket; remove it, or choose another path", path.display())]

@@ -80,7 +80,10 @@ impl Listener {
             Listen::Unix(path) => Self::bind_unix(path),
             Listen::Tcp(address) => {
                 let doing = || format!("listening on tcp:{address}");
-                let socket = TcpListener::bind(address).map_err(Error::system(doing()))?;
+                let socket = TcpListener::bind(address).map_err(|error| match error.kind() {
+                    io::ErrorKind::AddrInUse => Error::PortInUse { address: *address },
+                    _ => Error::system(doing())(error),
+                })?;
                 socket.set_nonblocking(true).map_err(Error::system(doing()))?;
                 rustix::net::listen(&socket, BACKLOG).map_err(Error::system(doing()))?;
                 Ok(Self(Socket::Tcp(socket)))
@@ -223,6 +226,17 @@ mod tests {
         fs::write(&path, "text").unwrap();
         assert!(matches!(listen.try_out(), Err(Error::NotASocket { .. })));
         assert_eq!(fs::read(&path).unwrap(), b"text");
+    }
+
+    #[test]
+    fn a_port_that_is_taken_is_told() {
+        let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = taken.local_addr().unwrap();
+        let error = Listen::Tcp(address).try_out().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("tcp:{address}: is in use by another program; stop it, or choose another port")
+        );
     }
 
     #[test]

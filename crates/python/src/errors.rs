@@ -91,9 +91,20 @@ pub fn image(error: ImageError) -> PyErr {
 #[allow(clippy::needless_pass_by_value, reason = "the signature that map_err wants")]
 pub fn server(error: ServerError) -> PyErr {
     let text = error.to_string();
+    told_by_server(&error, text)
+}
+
+/// An address that can't be had, by the option that it was given with.
+pub fn address(option: &str, error: &ServerError) -> PyErr {
+    told_by_server(error, format!("{option}: {error}"))
+}
+
+fn told_by_server(error: &ServerError, text: String) -> PyErr {
     match error {
         ServerError::Option(_) | ServerError::NotASocket { .. } => ImageRequestError::new_err(text),
-        ServerError::InUse { .. } | ServerError::System { .. } => ImageWorkError::new_err(text),
+        ServerError::InUse { .. } | ServerError::PortInUse { .. } | ServerError::System { .. } => {
+            ImageWorkError::new_err(text)
+        }
     }
 }
 

@@ -81,11 +81,15 @@ impl Place {
     /// Refuses addresses that are taken, before anything is served there.
     ///
     /// # Errors
-    /// The address, and what is wrong with it.
+    /// The option, the address, and what is wrong with it.
     pub fn check(&self) -> PyResult<()> {
         let control = self.control.clone().map(Listen::Unix);
-        let all = self.listen.iter().chain(&control);
-        all.into_iter().try_for_each(Listen::try_out).map_err(errors::server)
+        for (option, place) in [("--listen", &self.listen), ("--control", &control)] {
+            if let Some(place) = place {
+                place.try_out().map_err(|error| errors::address(option, &error))?;
+            }
+        }
+        Ok(())
     }
 }
 
