@@ -16,6 +16,8 @@ const SPARE_BYTES_MAX: usize = 128 << 10;
 pub(crate) struct Job {
     /// Whom to answer.
     pub ticket: Ticket,
+    /// It stores what the host gave.
+    pub is_write: bool,
     /// A flush follows when its commands are done.
     pub then_flush: bool,
     /// The image is brought to its disk before the answer.
@@ -27,7 +29,7 @@ pub(crate) struct Job {
 
 impl Job {
     pub fn new(ticket: Ticket) -> Self {
-        Self { ticket, then_flush: false, is_synced: false, failure: None, commands: 0 }
+        Self { ticket, is_write: false, then_flush: false, is_synced: false, failure: None, commands: 0 }
     }
 }
 
@@ -141,11 +143,9 @@ impl Commands {
         }
     }
 
-    /// Forgets all commands; whom to tell.
-    pub fn abandon(&mut self) -> Vec<Ticket> {
-        let tickets = self.jobs.iter().flatten().map(|job| job.ticket).collect();
-        *self = Self::default();
-        tickets
+    /// Forgets all commands; the requests that they were of.
+    pub fn abandon(&mut self) -> Vec<Job> {
+        std::mem::take(self).jobs.into_iter().flatten().collect()
     }
 }
 

@@ -73,7 +73,8 @@ pub struct DriveExport {
     pub(crate) fua_requests: u64,
     /// What the drive failed of before its export was told to advance.
     error: Option<ImageError>,
-    failure: Option<(Errno, String)>,
+    /// Why the drive can't go on: what it believes is not what its image holds.
+    failure: Option<String>,
     stop: Arc<OnceLock<StopHandle>>,
 }
 
@@ -127,10 +128,12 @@ impl DriveExport {
         Arc::clone(&self.stop)
     }
 
-    /// What SMART tells, as a flat JSON object.
+    /// What SMART tells, as a flat JSON object; `failure` is why no request is carried out any more.
     #[must_use]
     pub fn facts(&self) -> Value {
-        self.drive.facts()
+        let mut told = self.drive.facts();
+        told["failure"] = self.failure().into();
+        told
     }
 
     /// What the mount did.
@@ -148,7 +151,7 @@ impl DriveExport {
     /// Why the drive can't go on, if it can't.
     #[must_use]
     pub fn failure(&self) -> Option<&str> {
-        self.failure.as_ref().map(|(_, why)| why.as_str())
+        self.failure.as_deref()
     }
 
     /// Standby, and the power goes off; nothing more is done after a power cut or a failure. Gives whether the drive
@@ -173,6 +176,7 @@ impl DriveExport {
     fn cut(&mut self, request: &Request, data: &[u8]) {
         let (first, count) = (request.offset / SECTOR_BYTES, u64::from(request.length) / SECTOR_BYTES);
         let mut job = Job::new(request.ticket);
+        job.is_write = matches!(request.kind, RequestKind::Write | RequestKind::WriteZeroes);
         job.is_synced = self.sync && (request.fua || request.kind == RequestKind::Flush);
         job.then_flush = request.fua && matches!(request.kind, RequestKind::Trim | RequestKind::WriteZeroes);
         let job = self.commands.begin(job);
@@ -256,15 +260,16 @@ impl DriveExport {
         self.commands.release(tag);
     }
 
-    /// Nothing more is carried out: whatever is under way has failed.
+    /// Nothing more is carried out: whatever is under way has failed, and so will all that comes. The drive is ahead of
+    /// its image by what couldn't be stored, so what it would read, or store when there is room again, may be wrong.
     fn fail(&mut self, error: &ImageError, reply: &mut Reply<'_>) {
-        let errno = if matches!(error, ImageError::NoSpace { .. }) { Errno::NoSpace } else { Errno::Io };
-        self.failure = Some((errno, error.to_string()));
+        let is_full = matches!(error, ImageError::NoSpace { .. });
+        self.failure = Some(error.to_string());
         self.waiting.clear();
         self.later.clear();
         self.done.clear();
-        for ticket in self.commands.abandon() {
-            reply(ticket, Err(errno));
+        for job in self.commands.abandon() {
+            reply(job.ticket, Err(if is_full && job.is_write { Errno::NoSpace } else { Errno::Io }));
         }
     }
 
@@ -284,14 +289,13 @@ impl Export for DriveExport {
     }
 
     fn submit(&mut self, now_ns: u64, request: Request, data: &[u8]) {
-        let refusal = match &self.failure {
-            Some((errno, _)) => Some(*errno),
-            None if matches!(request.kind, RequestKind::Write | RequestKind::WriteZeroes)
-                && !self.drive.has_room_for(u64::from(request.length)) =>
-            {
-                Some(Errno::NoSpace)
-            }
-            None => None,
+        let is_write = matches!(request.kind, RequestKind::Write | RequestKind::WriteZeroes);
+        let refusal = if self.failure.is_some() {
+            Some(Errno::Io)
+        } else if is_write && !self.drive.has_room_for(u64::from(request.length)) {
+            Some(Errno::NoSpace)
+        } else {
+            None
         };
         match refusal {
             Some(errno) => self.answers.push((request.ticket, Err(errno))),
@@ -313,6 +317,9 @@ impl Export for DriveExport {
         }
         if !self.answers.is_empty() {
             return Some(0);
+        }
+        if self.failure.is_some() {
+            return None;
         }
         let later = self.later.front().map(|completion| completion.completed_ns);
         let next_ns = later.into_iter().chain(self.drive.next_event()).min()?;

@@ -140,6 +140,7 @@ def own(facts: Facts) -> dict[str, Any]:
         "counters_current": facts.get("counters_current"),
         "read_only": facts.get("read_only"),
         "read_only_reason": facts.get("read_only_reason"),
+        "failure": facts.get("failure"),
         "power_on_s": _seconds(facts, exact=True),
         "unsafe_shutdowns": facts.get("unsafe_shutdowns"),
         "host_read_bytes": facts.get("host_read_bytes"),
@@ -185,9 +186,10 @@ def spare_percent(facts: Facts) -> float | None:
 
 
 def passed(facts: Facts) -> bool:
-    """Whether the drive takes writes, and has spare blocks left."""
+    """Whether the drive takes writes, has spare blocks left, and is there for requests at all."""
     spare = spare_percent(facts)
-    return facts.get("read_only") is not True and (spare is None or spare > SPARE_PERCENT_MIN)
+    is_writable = facts.get("read_only") is not True and facts.get("failure") is None
+    return is_writable and (spare is None or spare > SPARE_PERCENT_MIN)
 
 
 def attributes(facts: Facts) -> list[Attribute]:
@@ -238,6 +240,8 @@ def lines(facts: Facts) -> Iterator[tuple[str, str]]:
     if told["read_only"]:
         reason = READ_ONLY.get(str(told["read_only_reason"]), "it takes nothing new")
         yield "", f"read-only: {reason}"
+    if told["failure"]:
+        yield "", f"{told['failure']}: every request fails until the drive is served again"
     yield "condition", _condition(told)
     yield "power-on time", f"{_time(told['power_on_s'])} s (the drive's own)"
     cycles = facts.get("power_cycles")

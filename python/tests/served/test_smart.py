@@ -129,5 +129,15 @@ def test_why_a_drive_takes_nothing_new_is_said() -> None:
     assert dict(smart.lines(FACTS | {"read_only": True}))[""] == "read-only: it takes nothing new"
 
 
+def test_a_drive_that_has_lost_its_store_is_not_passed() -> None:
+    lost = FACTS | {"served": True, "failure": "my.drive: no space left"}
+    assert not smart.passed(lost)
+    assert smart.document(lost, "my.drive", [])["drivelab"]["failure"] == "my.drive: no space left"
+    told = dict(smart.lines(lost))
+    assert told["health"] == "FAILED"
+    assert told[""].startswith("my.drive: no space left: every request fails until the drive is ")
+    assert smart.document(FACTS, "my.drive", [])["drivelab"]["failure"] is None
+
+
 def test_little_time_is_not_none() -> None:
     assert "0.00028 s" in dict(smart.lines(FACTS | {"power_on_ns": 280_000}))["power-on time"]

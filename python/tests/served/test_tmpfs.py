@@ -4,9 +4,11 @@ signal: nothing dies of it, and whoever only looks takes none.
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -85,6 +87,77 @@ def test_a_flash_drive_is_served_from_a_tmpfs_that_is_smaller_than_its_map(
     assert f"{path}: no space left for what the drive stores" in said
     checked = drivelab("check", path)
     assert checked.returncode == 0, checked.stderr
+
+
+WHEN_FULL = """
+import errno, os, subprocess
+
+def failed(request, *arguments):
+    try:
+        request(*arguments)
+    except nbd.Error as error:
+        return error.errnum
+    return None
+
+page = lambda place: bytes([place % 250 + 1]) * 4096
+for place in range(8):
+    h.pwrite(page(place), place << 12)
+h.flush()
+assert subprocess.run(["sh", "-c", "cat /dev/zero >{folder}/filler"], stderr=-3).returncode != 0
+found = None
+for place in range(8, 200):
+    found = failed(h.pwrite, page(place), place << 12)
+    if found is not None:
+        break
+assert found == errno.ENOSPC, found
+for _ in range(2):
+    assert failed(h.pread, 4096, 0) == errno.EIO
+    assert failed(h.pwrite, page(0), 0) == errno.EIO
+    assert failed(h.flush) == errno.EIO
+    if os.path.exists("{folder}/filler"):
+        os.remove("{folder}/filler")
+"""
+
+
+@contextmanager
+def served(path: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A server and its URI; it ends with the block, however that ends."""
+    words = [*DRIVELAB, "serve", str(path), "--clock", "instant"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        try:
+            assert run.stdout is not None
+            yield run, run.stdout.readline().strip()
+        finally:
+            run.kill()
+
+
+def test_a_disk_that_others_fill_ends_the_drive_and_what_was_flushed_is_there(
+    tmp_path: Path,
+) -> None:
+    require("nbdsh")
+    # So large that the drive doesn't ask before each write how much is left.
+    with small_disk(tmp_path / "disk", "120m") as folder:
+        path = folder / "a.drive"
+        model = ["--model", "intel-x25-m-g2-80gb", "--scale", "1/64"]
+        assert drivelab("create", path, *model).returncode == 0
+        with served(path) as (run, uri):
+            ran(*NBDSH, "-u", uri, "-c", WHEN_FULL.replace("{folder}", str(folder)))
+            told = json.loads(drivelab("smart", path, "--json").stdout)
+            assert told["smart_status"] == {"passed": False}
+            assert told["drivelab"]["failure"].startswith(f"{path}: no space left for what the ")
+            run.send_signal(signal.SIGTERM)
+            _, said = run.communicate(timeout=PATIENCE_S)
+            assert run.returncode == 1, said
+        assert "since then every request has failed, and what was flushed is there" in said
+        assert drivelab("check", path).returncode == 0
+        at_rest = json.loads(drivelab("smart", path, "--json").stdout)
+        assert at_rest["smart_status"] == {"passed": True}
+        with served(path) as (_, uri):
+            read = (
+                "for place in range(8):\n"
+                "    assert h.pread(4096, place << 12) == bytes([place % 250 + 1]) * 4096, place\n"
+            )
+            ran(*NBDSH, "-u", uri, "-c", read)
 
 
 def test_a_disk_on_a_full_tmpfs_reads_what_it_never_wrote(small_disk: Path) -> None:
