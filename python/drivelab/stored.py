@@ -15,6 +15,7 @@ from drivelab.errors import RequestError
 RESULTS_FILE = "results.json"
 STUDY_FILE = "study.duckdb"
 """What a sweep keeps in its folder."""
+EXPECTED = f"expected {RESULTS_FILE} of `drivelab review`"
 BEGINNING_BYTES = 4096
 """By which a long file is seen to be something else."""
 
@@ -81,11 +82,12 @@ def read(path: Path, run_id: int | None, option: str) -> Recorded:
 def _document(path: Path, option: str) -> Mapping[str, Any]:
     try:
         with path.open("rb") as file:
-            begins = file.read(BEGINNING_BYTES)
-        # Of an image of a drive, of many GB perhaps, nothing more is read.
-        if len(begins) == BEGINNING_BYTES and not begins.lstrip().startswith(b"{"):
-            raise ValueError(f"expected {RESULTS_FILE} of `drivelab review`")
-        document = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse)
+            content = file.read(BEGINNING_BYTES)
+            # Of an image of a drive, of many GB perhaps, nothing more is read.
+            if len(content) == BEGINNING_BYTES and not content.lstrip().startswith(b"{"):
+                raise ValueError(EXPECTED)
+            content += file.read()
+        document = json.loads(content.decode("utf-8"), parse_constant=_refuse)
     except OSError as error:
         raise RequestError(f'{option} "{path}": can\'t read it ({error.strerror})') from None
     except UnicodeDecodeError:
@@ -97,7 +99,7 @@ def _document(path: Path, option: str) -> Mapping[str, Any]:
     except ValueError as error:
         raise RequestError(f'{option} "{path}": {error}') from None
     if not isinstance(document, dict) or not {"drivelab", "models", "tests"} <= document.keys():
-        raise RequestError(f'{option} "{path}": expected {RESULTS_FILE} of `drivelab review`')
+        raise RequestError(f'{option} "{path}": {EXPECTED}')
     return document
 
 

@@ -25,5 +25,5 @@ def read(path: Path) -> str:
 
 
 def decoded(content: bytes) -> str:
-    """The text of a file's bytes, of all lines as they end on Unix; raises UnicodeDecodeError."""
+    """The text of a file's bytes, with line ends as on Unix; raises UnicodeDecodeError."""
     return content.decode(ENCODING).replace("\r\n", "\n").replace("\r", "\n")

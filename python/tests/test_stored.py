@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import documents
@@ -29,6 +31,17 @@ def test_a_file_its_folder_and_its_run_are_the_same_results(folder: Path) -> Non
     for text in (folder, folder / "results.json", f"{path}:2"):
         assert stored.is_stored(str(text).split(":")[0])
         assert stored.read(*stored.split(str(text)), "RESULTS").document == documents.review()
+
+
+def test_results_come_through_a_pipe_too(folder: Path) -> None:
+    """As `--results <(...)` of a shell: it can be read once."""
+    text = (folder / "results.json").read_bytes()
+    pipe = folder / "pipe.json"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as other:
+        written = other.submit(pipe.write_bytes, text)
+        assert stored.read(pipe, None, "RESULTS").document == documents.review()
+        assert written.result() == len(text)
 
 
 def test_damaged_results_are_refused_with_what_is_wrong(folder: Path) -> None:

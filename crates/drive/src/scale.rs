@@ -43,8 +43,8 @@ const ROUNDS: u32 = 3;
 /// Blocks of a die beyond those held back that a small drive must have: with fewer, cleaning has no choice.
 const LEAST_BLOCKS: f64 = 7.0;
 
-/// From so many free blocks of a die on cleaning begins, at most, where what is held back was measured.
-const MOST_START_BLOCKS: u64 = 4;
+/// Highest `ftl.cleaning_start_blocks` at which what dies keep free was measured.
+const START_BLOCKS_MAX: u64 = 3;
 
 /// Sizes of an SLC cache, which is a share of the drive.
 const SLC_KEYS: [&str; 5] = [
@@ -205,10 +205,11 @@ fn array(model: &mut Model, divisor: u64) -> Result<Vec<String>, ModelError> {
 fn thresholds(model: &Model, remarks: &mut Vec<String>) {
     let keys = ["ftl.cleaning_start_blocks", "ftl.cleaning_stop_blocks"];
     let [Some(start), Some(stop)] = keys.map(|key| model.optional_integer(key)) else { return };
-    if stop > start + 1 || start > MOST_START_BLOCKS {
+    if stop > start + 1 || start > START_BLOCKS_MAX {
         remarks.push(format!(
-            "what dies keep free isn't known for cleaning from {start} to {stop} free blocks, only for few and close ones: \
-             spare area in use, and with it write amplification, may be another than the drive's"
+            "{} = {start}, {} = {stop}: what dies keep free was measured for starts up to {START_BLOCKS_MAX} and a stop there \
+             or one above: spare area in use, and with it write amplification, may differ from the drive's",
+            keys[0], keys[1]
         ));
     }
 }

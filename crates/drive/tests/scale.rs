@@ -293,7 +293,8 @@ fn thresholds_of_cleaning_that_nobody_has_measured_are_told() {
             ("scale_divisor", "32"),
         ];
         let model = shipped::varied("micron-7450-pro-960gb", &keys).unwrap();
-        model.scale_remarks().iter().any(|remark| remark.contains("what dies keep free"))
+        model.scale_remarks().iter().any(|remark| remark.contains("what dies keep free was measured"))
     };
-    assert_eq!([told("2", "3"), told("3", "10"), told("60", "61")], [false, true, true]);
+    assert_eq!([told("2", "3"), told("3", "4")], [false, false]);
+    assert_eq!([told("3", "5"), told("4", "4"), told("60", "61")], [true, true, true]);
 }

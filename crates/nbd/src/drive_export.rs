@@ -155,16 +155,8 @@ impl DriveExport {
     }
 
     /// Standby, and the power goes off; nothing more is done after a power cut or a failure. Gives whether the drive
-    /// went to rest: a fault may cut its power on the way.
-    ///
-    /// # Errors
-    /// [`ImageError`].
-    pub fn power_off(mut self) -> Result<bool, ImageError> {
-        self.rest()
-    }
-
-    /// As [`Self::power_off`], and what the drive has done can still be asked for: of itself, for another may have taken
-    /// the place of its image.
+    /// went to rest: a fault may cut its power on the way. What it has done can still be asked for: of itself, for
+    /// another may have taken the place of its image.
     ///
     /// # Errors
     /// [`ImageError`].

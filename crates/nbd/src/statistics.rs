@@ -43,16 +43,18 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// Counts a finished request.
+    /// Counts a finished request; latencies are of those that were done, for to refuse takes a drive no time.
     pub fn record(&mut self, entry: &Entry, result: Result<&[u8], Errno>, now_ns: u64) {
         let counts = &mut self.kinds[entry.kind as usize];
         counts.requests += 1;
         counts.forced += u64::from(entry.fua);
         match result {
-            Ok(_) => counts.bytes += u64::from(entry.length),
+            Ok(_) => {
+                counts.bytes += u64::from(entry.length);
+                counts.latency.record(now_ns.saturating_sub(entry.submitted_ns));
+            }
             Err(_) => counts.errors += 1,
         }
-        counts.latency.record(now_ns.saturating_sub(entry.submitted_ns));
     }
 
     /// All of it as a JSON object; latencies are null where there were none.

@@ -133,7 +133,9 @@ fn finish(served: (DriveExport, Value), before: &Value) -> PyResult<Value> {
     };
     let late = export.lateness();
     if let Some(failure) = export.failure() {
-        let text = format!("{failure}; since then every request has failed, and what was flushed is there");
+        let text = format!(
+            "{failure}; since then every request has failed; what was flushed is there, unless the disk lost it"
+        );
         return Err(errors::failed(&text));
     }
     let is_at_rest = export.rest().map_err(errors::image)?;

@@ -22,8 +22,8 @@ enum Purpose {
 
 const PURPOSE_COUNT: u64 = 4;
 
-/// A size that doesn't fit is drawn anew so often, then it is the smallest: it may hardly ever come.
-const MOST_DRAWS: usize = 1000;
+/// So often a size is drawn that fits, then it is the smallest: sizes that fit may hardly ever come.
+const DRAWS_MAX: usize = 1000;
 
 /// A request before it is issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,7 +136,6 @@ impl Generator {
         let trims = matches!(job.rw, Rw::Trim | Rw::RandTrim);
         let (of_reads, of_writes) =
             (job.block_sizes.as_slice(), if trims { job.trim_sizes() } else { job.write_sizes() });
-        let are_several = of_reads.len() > 1 || of_writes.len() > 1;
         let mut passes: Vec<(u64, u64, Pass)> = Vec::new();
         let mut direction = |sizes: &[BlockSize]| {
             let mut direction = Direction::new(job, sizes, span, stream(Purpose::Scatter));
@@ -146,7 +145,7 @@ impl Generator {
                 let pass = found.unwrap_or_else(|| {
                     let mut order = stream(Purpose::Order);
                     let seed = order.next_u64().wrapping_add(passes.len() as u64);
-                    let pass = if are_several {
+                    let pass = if job.has_several_sizes() {
                         Pass::Mapped(RandomMap::new(key.1))
                     } else {
                         Pass::Ordered(Passes::new(key.1, Stream::new(seed, PURPOSE_FIRST)))
@@ -278,7 +277,7 @@ impl Direction {
     /// doesn't fit before the end of the region another is drawn, as fio does.
     #[inline(never)]
     fn take_left(&self, map: &mut RandomMap, place: u64, size: Size, choices: &mut Stream) -> u64 {
-        let again = std::iter::repeat_with(|| self.sizes.draw(choices)).take(MOST_DRAWS);
+        let again = std::iter::repeat_with(|| self.sizes.draw(choices)).take(DRAWS_MAX);
         let fitting = std::iter::once(size).chain(again).find(|size| place < size.places);
         let sectors = u64::from(fitting.unwrap_or(self.sizes.smallest()).sectors);
         sectors.min(map.take(place, sectors.div_ceil(self.align)) * self.align)

@@ -83,6 +83,21 @@ fn with_a_map_requests_of_several_sizes_reach_every_block_once_a_pass() {
 }
 
 #[test]
+fn a_map_that_is_too_large_or_lies_between_blocks_is_refused() {
+    let two = [512, 4096].map(|bytes| BlockSize { bytes, weight: 1.0 }).to_vec();
+    let mapped = Job { block_sizes: two, random_map: true, ..job(Rw::RandWrite, 4096) };
+    let largest = 512 << 33;
+    mapped.validate(largest).unwrap();
+    let error = mapped.validate(largest + 512).unwrap_err().to_string();
+    assert!(error.contains("random_map") && error.contains("norandommap=1"), "{error}");
+    let between = Job { align_bytes: Some(1024), ..mapped.clone() };
+    assert!(between.validate(CAPACITY_BYTES).unwrap_err().to_string().contains("align_bytes"));
+    // Sizes of reads that there are none of say nothing.
+    let of_reads = Job { write_block_sizes: Some(vec![BlockSize { bytes: 4096, weight: 1.0 }]), ..mapped };
+    of_reads.validate(largest + 512).unwrap();
+}
+
+#[test]
 fn alignment_is_of_the_block_size_or_as_asked() {
     let aligned = requests(&job(Rw::RandRead, 4096), 1000);
     assert!(aligned.iter().all(|request| request.lba.is_multiple_of(8)));
@@ -205,7 +220,8 @@ proptest! {
         (job.offset_bytes, job.span_bytes, job.seed) = (offset * 512, Some(span * 512), seed);
         if rw.is_random() {
             job.random_percent = random_percent;
-            job.random_map = random_map && skew == 0;
+            // Of several sizes only whole blocks have a map.
+            job.random_map = random_map && skew == 0 && (align.is_none() || sizes.len() == 1);
             job.distribution = match skew {
                 0 => DistributionSpec::Uniform {},
                 1 => DistributionSpec::Zipf { theta: 0.9, center: None },

@@ -4,7 +4,7 @@
 //! is found in as many steps as there are levels, however few are left.
 
 /// So many blocks may a map have: bits of a GiB.
-pub const MOST_BLOCKS: u64 = 1 << 33;
+pub const BLOCKS_MAX: u64 = 1 << 33;
 
 /// Blocks of a region that are still to come; when none is, all of them are again.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ impl RandomMap {
         self.find(from).or_else(|| self.find(0)).unwrap_or(0)
     }
 
-    /// Takes this block and up to `most` that follow it, as far as they are left; how many.
+    /// Takes this block and those behind it, `most` in all, as far as they are left; gives how many.
     pub fn take(&mut self, first: u64, most: u64) -> u64 {
         let mut count = 0;
         while count < most && self.is_left(first + count) {

@@ -106,7 +106,7 @@ def range_sizes(smallest: int, largest: int) -> tuple[BlockSize, ...]:
     return tuple(sizes)
 
 
-def lie_side_by_side(fields: Mapping[str, Any]) -> bool:
+def is_aligned_to_blocks(fields: Mapping[str, Any]) -> bool:
     """Whether a job's random requests begin where one of its smallest blocks does, as they do
     without `blockalign`. fio looks at all directions, those that the job doesn't use included."""
     align = fields.get("align_bytes")

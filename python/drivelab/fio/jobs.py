@@ -260,7 +260,9 @@ class _SectionReader:
             raise self.wrong("time_based", "0, or 1 together with a runtime")
         # As in fio, each block is hit once before any is again, unless told otherwise; with an
         # uneven distribution, or other places than those of whole blocks, there is no such order.
-        possible = random and "distribution" not in fields and block_sizes.lie_side_by_side(fields)
+        possible = (
+            random and "distribution" not in fields and block_sizes.is_aligned_to_blocks(fields)
+        )
         fields["random_map"] = possible and fields.get("random_map", True)
         fields.setdefault("span_bytes", regions.span_bytes(self))
         return fields
@@ -276,7 +278,8 @@ class _SectionReader:
         return buffers.data_pattern(self, given, fields["span_bytes"])
 
     def _check_region(self, fields: dict[str, Any]) -> None:
-        offset, span = fields.get("offset_bytes", 0), fields["span_bytes"]
+        # What is asked for, and not what whole blocks make of it.
+        offset, span = fields.get("offset_bytes", 0), regions.asked_bytes(self)
         if span == 0:
             raise self._empty_region()
         if offset + span > self.capacity_bytes:
@@ -291,7 +294,7 @@ class _SectionReader:
         for names, value in ((OFFSETS, offset), (SIZES, span)):
             if value % SECTOR_BYTES and (given := self._given(names)):
                 raise self.wrong(given[-1], f"multiples of {SECTOR_BYTES} bytes")
-        self._check_blocks(fields, span)
+        self._check_blocks(fields, fields["span_bytes"])
 
     def _empty_region(self) -> RequestError:
         """The error for a region without a byte: of a size of 0, or behind the drive's last."""

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from drivelab.fio import block_sizes, buffers, units
-from drivelab.quantities import SECTOR_BYTES
 
 SIZES, OFFSETS = ("size", "filesize"), ("offset", "offset_increment")
 """Options that make a region."""
@@ -40,23 +39,25 @@ def offset_bytes(reader: Section) -> int:
     return -(-begin // block) * block
 
 
-def span_bytes(reader: Section) -> int:
-    """Bytes of the job's region: without a size, all that is behind its offset.
-
-    As in fio, whole ones of its smallest blocks; of less than one, what there is.
-    """
+def asked_bytes(reader: Section) -> int:
+    """Bytes that the job's region is to have: without a size, all that is behind its offset."""
     begin = offset_bytes(reader)
     rest = max(reader.capacity_bytes - begin, 0)
-    if reader.has("filesize"):
-        found = max(int(reader.value("filesize", lambda t: size(reader, t), 0)) - begin, 0)
-    else:
-        found = int(reader.value("size", lambda t: size(reader, t), rest))
-        # An offset in percent may begin a little later than its share: both are too much.
-        if reader.value("size", lambda t: t.endswith("%"), False) and rest:
-            found = min(found, rest)
+    whole = reader.value("filesize", lambda t: size(reader, t), None)
+    if whole is not None:
+        return max(int(whole) - begin, 0)
+    found = int(reader.value("size", lambda t: size(reader, t), rest))
+    # An offset in percent may begin a little later than its share: both together are too much.
+    is_share = reader.value("size", lambda t: t.endswith("%"), False)
+    return min(found, rest) if is_share and rest else found
+
+
+def span_bytes(reader: Section) -> int:
+    """Bytes of the job's region: as in fio whole ones of its smallest blocks of what is asked for;
+    of less than one, what there is."""
+    found = asked_bytes(reader)
     beyond = found % block_sizes.smallest(reader)
-    # What isn't whole sectors is refused, not cut.
-    return found if beyond in (found, 0) or found % SECTOR_BYTES else found - beyond
+    return found - beyond if beyond < found else found
 
 
 def _offset(reader: Section, text: str) -> dict[str, Any]:

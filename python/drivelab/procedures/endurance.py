@@ -121,7 +121,7 @@ class Endurance(Procedure):
         found = _Found(amplification, forecast, rated, no_loss, lost, read_only)
         values = _values(found, target.capacity_bytes)
         notes = _notes(small, target, erases, factor, rounds, warm_up, used)
-        if not is_settled:
+        if not is_settled and amplification is not None:
             notes += (_unsettled(rounds),)
         if ended_before_rated and (ended["read_only"] or rated is not None):
             notes += (_ended_early(ended, 100 * (1 - (left - counts[-1]) / erases)),)
@@ -303,11 +303,13 @@ def _notes(
 
 def _unsettled(rounds: Rounds) -> str:
     """What is to be said of a write amplification that still changed when it was over."""
-    last = [rounds.amplification(number) for number in range(1, len(rounds.counters))][-2:]
+    of_rounds = (rounds.amplification(number) for number in range(1, len(rounds.counters)))
+    # A round in which all was refused has none.
+    last = [value for value in of_rounds if value][-2:]
     said = ", ".join(f"{value:.3g}" for value in last)
     return (
-        f"it was over before write amplification had settled (last rounds: {said}): where it goes "
-        "on to rise, less is written than forecast, and than is reckoned at the rated erases"
+        f"write amplification hadn't settled at the end (last rounds: {said}): where it goes on to "
+        "rise, less is written than forecast, and than is reckoned at the rated erases"
     )
 
 

@@ -26,9 +26,10 @@ ROUND_SHARE = 1 / 2
 """Bytes of a round, as a share of the drive."""
 WARM_UP_ERASES = 1
 """Mean erases of a block before the rate of erases may be that of the years to come."""
-SETTLED = 1.1
-"""Write amplification of a round in parts of the one before, or the other way round: below it, it
-is what remains."""
+SETTLED_RATIO = 1.1
+"""Write amplification of two rounds in a row that are no further apart, whichever is larger, is
+taken to have settled. A rated life is a handful of rounds here: too few for the window by which
+other tests see a steady drive (`steady_writes`)."""
 MOST_ERASES = 8
 """Times the rated erases after which it is given up."""
 FIRST_SHARE = 0.05
@@ -62,18 +63,19 @@ class Rounds:
     def warm_up(self) -> tuple[int, bool]:
         """How many rounds weren't as those to come, and whether that was seen to end.
 
-        If it wasn't, all but the last aren't; where blocks were retired meanwhile, which makes
-        every round costlier than the one before, all but the first that may be.
+        If it wasn't: all but the last. Where blocks were retired meanwhile, every round costs more
+        than the one before for good: then only those until each block was erased once.
         """
         numbers = range(1, len(self.counters) - 1)
         may_be = [n for n in numbers if self.counters[n]["erase_count_mean"] >= WARM_UP_ERASES]
         for number in may_be:
             growth = self.amplification(number + 1) / (self.amplification(number) or 1.0)
-            if 1 / SETTLED < growth < SETTLED:
+            if 1 / SETTLED_RATIO < growth < SETTLED_RATIO:
                 return number, True
         if not may_be:
             return 0, False
-        return (may_be[0] if self.last["blocks_retired"] else may_be[-1]), False
+        retires = self.last["blocks_retired"] > self.first["blocks_retired"]
+        return (may_be[0] if retires else may_be[-1]), False
 
 
 def has_ended(counters: Counters) -> bool:
@@ -107,7 +109,9 @@ def run(drive: Target, name: str, erases: int, seed: int, progress: TaskProgress
     return Rounds(tuple(counters))
 
 
-def rows(rounds: Rounds, behind: float, erases: int, ends: Sequence[float] | None) -> list[Any]:
+def rows(
+    rounds: Rounds, behind: float, erases: int, ends: Sequence[float] | None
+) -> list[dict[str, Any]]:
     """The table of the rounds. `behind`: erases before the first; `ends`: TB written in all, before
     the first and at the end of each, if known."""
     found = []

@@ -22,7 +22,6 @@ from drivelab.served import image
 
 Fault = dict[str, Any]
 
-PLAN_BYTES_MAX = 1 << 20
 FAULTS_MAX = 1000
 COUNT_MAX = 2**63 - 1
 BLOCKS_MAX = 2**32 - 1
@@ -257,11 +256,7 @@ class Plan:
 def read_plan(path: Path, option: str = "--faults") -> Plan:
     """The plan in a file; raises RequestError that names file, key, value and what is allowed."""
     try:
-        with path.open("rb") as file:
-            content = file.read(PLAN_BYTES_MAX + 1)
-        if len(content) > PLAN_BYTES_MAX:
-            raise RequestError(f'{option} "{path}": longer than {PLAN_BYTES_MAX} bytes')
-        text = text_files.decoded(content)
+        text = text_files.read(path)
         document = tomllib.loads(text)
     except OSError as error:
         raise RequestError(f'{option} "{path}": can\'t read it ({error.strerror})') from None

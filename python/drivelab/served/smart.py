@@ -285,8 +285,8 @@ def _condition(told: Mapping[str, Any]) -> str:
         return "at rest"
     return (
         "power was cut; it recovers when it is served next; traffic, failures, whether it "
-        "takes writes and spare blocks of an array as last saved, which happens every 10 s of its "
-        "time in use"
+        "takes writes and spare blocks of an array as last saved, which happens at every flush "
+        "and, while it is asked for anything, every 10 s of its time"
     )
 
 

@@ -59,6 +59,8 @@ from drivelab.workload import BlockSize, Job, Normal, Pareto, Zipf, ZipfTrue, Zo
         ("[a]\nrw=randread\nsize=0\nrandom_distribution=zoned_abs:1/1g\n", r"ACCESS that add"),
         ("[a]\nrw=randread\nsize=0\nrandom_distribution=zoned_abs:100/1g\n", r"size of 0 bytes"),
         ("[a]\nsize=1000\nbs=512\n", r"size=1000 is not possible; allowed: multiples of 512"),
+        # Told as it was written, not as whole blocks make it.
+        ("[a]\nsize=900g\noffset=1536\nbs=48k\n", r"offset=1536 and size=966367641600 "),
         ("[a]\nblockalign=0\n", r"blockalign=0 is not possible; allowed: multiples of 512"),
         ("[a]\nnvme_queue=1t\n", r"nvme_queue=1t is not possible; allowed: .* from 0 to 65535"),
         ("[a]\nloops=9999999t\n", r"loops=9999999t .*a whole number from 1, below 2\^63$"),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drivelab import text_files
 from drivelab.errors import RequestError
 from drivelab.served import fault_request, faults, image
 
@@ -92,7 +93,7 @@ def test_a_byte_order_mark_is_no_part_of_a_plan(tmp_path: Path) -> None:
         ("[[fault]]\nkind = 4k", "(at line 2, column 9): kind = 4k"),
         (b"\xff\xfe", "not text in UTF-8"),
         ("x = " + "[" * 5000, "it is not TOML"),
-        ("# " + "x" * faults.PLAN_BYTES_MAX, "longer than"),
+        ("# " + "x" * text_files.MOST_BYTES, "longer than"),
     ],
 )
 def test_a_wrong_plan_is_refused_with_what_is_allowed(

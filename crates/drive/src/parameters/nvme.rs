@@ -25,7 +25,7 @@ pub(super) const HOST_MEMORY: &[Parameter] = &[
         "ns",
         Integer(0, SECOND_NS),
         Number(0),
-        "while writes wait for the buffer, space in it goes back to them evenly, with this time constant, so they are no faster than the buffer in it; 0: as flash frees it",
+        "while writes wait for the buffer, space in it goes back to them evenly, with this time constant, so writes are no faster than the buffer's size per time constant; 0: as flash frees it",
     ),
 ];
 

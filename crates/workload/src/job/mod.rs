@@ -267,6 +267,23 @@ impl Job {
         self.span_bytes.unwrap_or_else(|| capacity_bytes.saturating_sub(self.offset_bytes))
     }
 
+    /// Sizes of the requests of every direction that the job has, each by its key.
+    pub(crate) fn sizes_by_key(&self) -> Vec<(&'static str, &[BlockSize])> {
+        let (reads, writes) =
+            (("block_sizes", self.block_sizes.as_slice()), ("write block size", self.write_sizes()));
+        match self.rw {
+            Rw::Read | Rw::RandRead => vec![reads],
+            Rw::Write | Rw::RandWrite => vec![writes],
+            Rw::Trim | Rw::RandTrim => vec![("trim block size", self.trim_sizes())],
+            Rw::Rw | Rw::RandRw => vec![reads, writes],
+        }
+    }
+
+    /// Whether a direction that the job has has several sizes: then what a pass has reached is kept in a map.
+    pub(crate) fn has_several_sizes(&self) -> bool {
+        self.sizes_by_key().iter().any(|(_, sizes)| sizes.len() > 1)
+    }
+
     /// Sizes of writes.
     #[must_use]
     pub fn write_sizes(&self) -> &[BlockSize] {

@@ -2,10 +2,10 @@
 
 use drivelab_controller::SECTOR_BYTES;
 
-use super::{BlockSize, Job, RateProcess, ReplayPacing, Rw, Source};
+use super::{BlockSize, Job, RateProcess, ReplayPacing, Source};
 use crate::distribution::DistributionSpec;
 use crate::error::WorkloadError;
-use crate::random_map::MOST_BLOCKS;
+use crate::random_map::BLOCKS_MAX;
 
 /// Largest block: 1 GiB, so that rate arithmetic stays within 64 bits.
 const BLOCK_BYTES_MAX: u64 = 1 << 30;
@@ -159,15 +159,7 @@ impl Check<'_> {
              {capacity_bytes} bytes less offset_bytes = {offset}"
         );
         self.require(good, "span_bytes", span, allowed)?;
-        let lists = match job.rw {
-            Rw::Read | Rw::RandRead => vec![("block_sizes", job.block_sizes.as_slice())],
-            Rw::Write | Rw::RandWrite => vec![("write block size", job.write_sizes())],
-            Rw::Trim | Rw::RandTrim => vec![("trim block size", job.trim_sizes())],
-            Rw::Rw | Rw::RandRw => {
-                vec![("block_sizes", job.block_sizes.as_slice()), ("write block size", job.write_sizes())]
-            }
-        };
-        for (key, sizes) in lists {
+        for (key, sizes) in job.sizes_by_key() {
             for size in sizes {
                 let allowed = format!("must fit into the region of {span} bytes");
                 self.require(size.bytes <= span, key, size.bytes, allowed)?;
@@ -179,13 +171,22 @@ impl Check<'_> {
 
     /// Where requests are of several sizes, every block is remembered that a pass has reached.
     fn map(&self, sizes: &[BlockSize], span: u64) -> Result<(), WorkloadError> {
+        let job = self.job;
+        if !job.random_map || !job.has_several_sizes() {
+            return Ok(());
+        }
         let smallest = sizes.iter().map(|size| size.bytes).min().unwrap_or(SECTOR_BYTES);
-        let blocks = span / self.job.align_bytes.unwrap_or(smallest);
+        let align = job.align_bytes.unwrap_or(smallest);
         let allowed = format!(
-            "must be false with several block sizes and a region of {blocks} blocks; a map has {MOST_BLOCKS} at most"
+            "must be left out, or the smallest block ({smallest}), with random_map and several sizes"
         );
-        let fits = !self.job.random_map || sizes.len() == 1 || blocks <= MOST_BLOCKS;
-        self.require(fits, "random_map", true, allowed)
+        self.require(align == smallest, "align_bytes", align, allowed)?;
+        let blocks = span / smallest;
+        let allowed = format!(
+            "must be false (norandommap=1 of a fio job) with several block sizes and a region of {blocks} blocks of the \
+             smallest; a map has {BLOCKS_MAX} at most"
+        );
+        self.require(blocks <= BLOCKS_MAX, "random_map", true, allowed)
     }
 
     fn randomness(&self) -> Result<(), WorkloadError> {
