@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(told["requests"]["trim"]["errors"], 1);
         assert_eq!(told["requests"]["trim"]["fua"], 1);
         assert_eq!(told["requests"]["trim"]["latency_ns"]["max"], 250);
-        assert_eq!(told["requests"]["trim"]["latency_ns"]["percentile"]["50"], 50);
+        assert_eq!(told["requests"]["trim"]["latency_ns"]["percentile"]["50"], 250);
         assert_eq!(told["requests"]["read"]["latency_ns"]["mean"], Value::Null);
     }
 }

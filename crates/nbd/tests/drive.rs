@@ -45,6 +45,11 @@ fn image() -> (tempfile::TempDir, PathBuf) {
 struct Client(DriveExport);
 
 impl Client {
+    /// Its drive goes to rest, and lets go of its image; whether it did.
+    fn rest(mut self) -> bool {
+        self.0.rest().unwrap()
+    }
+
     fn new(path: &Path, faults: FaultPlan) -> Self {
         let options = ServeOptions { faults, ..ServeOptions::default() };
         Self(DriveExport::power_on(path, &options).unwrap())
@@ -115,7 +120,7 @@ fn failures_of_the_drive_are_errors_of_the_protocol() {
     assert_eq!(client.read(0, 512), Ok(vec![0x5A; 512]));
     client.ask(RequestKind::Flush, 0, 0, false).unwrap().unwrap();
     assert_eq!((client.smart("read_errors"), client.smart("read_only")), (json!(1), json!(true)));
-    assert!(client.0.rest().unwrap());
+    assert!(client.rest());
     assert_eq!(check(&path).unwrap().problems, [""; 0]);
 }
 
@@ -160,7 +165,7 @@ fn an_idle_drive_is_under_power_and_its_time_is_kept() {
     client.0.advance(IDLE_NS, &mut |_, _| unreachable!("nothing was asked"));
     assert_eq!(power_on_ns(&mut client), begun_ns + IDLE_NS);
     client.0.advance(2 * IDLE_NS, &mut |_, _| unreachable!("nothing was asked"));
-    assert!(client.0.rest().unwrap());
+    assert!(client.rest());
     assert!(smart(&path).unwrap()["power_on_ns"].as_u64().unwrap() >= begun_ns + 2 * IDLE_NS);
 }
 
@@ -184,7 +189,7 @@ fn what_faults_made_of_a_drive_ends_with_its_power_in_smart_of_the_image_too() {
             if is_cut {
                 drop(client);
             } else {
-                assert!(client.0.rest().unwrap());
+                assert!(client.rest());
             }
             let at_rest = health(&smart(&path).unwrap());
             assert_eq!(at_rest[..2], [json!(false), Value::Null], "{reason}");
@@ -266,7 +271,7 @@ fn a_power_cut_ends_everything_and_the_flushed_data_is_there() {
         }
         assert!(client.0.power_was_cut() && client.0.next_event().is_none(), "{given}");
         assert_eq!(client.write(0, 512), None, "nobody answers");
-        assert!(!client.0.rest().unwrap());
+        assert!(!client.rest());
         let mut client = Client::new(&path, FaultPlan::default());
         assert_eq!(client.read(0, 4096), Ok(vec![0x5A; 4096]));
         assert_eq!(client.smart("unsafe_shutdowns"), 1, "{given}");
