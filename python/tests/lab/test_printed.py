@@ -45,6 +45,15 @@ def test_a_review_is_printed_as_its_tables(tmp_path: Path) -> None:
     assert "percentiles" in repr(found)
 
 
+def test_why_a_test_has_no_values_is_printed_below_them(tmp_path: Path) -> None:
+    empty = documents.compound("a", test_id="endurance", notes=["not measured: no drive for it"])
+    empty["values"] = [value | {"value": None} for value in empty["values"]]
+    told = documents.compound("b", notes=["a remark of a test that has values"])
+    shown = str(dl.read(written(tmp_path / "r", empty, told)))
+    assert "Test endurance, new: not measured: no drive for it" in shown
+    assert "a remark" not in shown
+
+
 def test_what_a_test_found_is_printed_as_its_values_tables_and_notes() -> None:
     found = Measured(
         values=(dl.Value("p99_us", "99 % of reads at most", 212.0, "us"),),
