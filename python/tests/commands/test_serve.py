@@ -85,10 +85,9 @@ def test_serve_says_where_and_how_and_what_was_done(
 
 
 def test_nothing_is_said_of_latencies_of_what_was_never_done() -> None:
-    latency_ns = {"mean": 0, "max": 0}
     requests = {
-        "read": {"count": 2, "errors": 1, "latency_ns": latency_ns},
-        "write": {"count": 3, "errors": 3, "latency_ns": latency_ns},
+        "read": {"count": 2, "errors": 1, "latency_ns": {"mean": 50_000, "max": 50_000}},
+        "write": {"count": 3, "errors": 3, "latency_ns": {"mean": None, "max": None}},
     }
     request = server.Request(Path("my.drive"), None, None, "real", "")
     found = {"reason": "stopped", "wall_s": 1.0, "statistics": {"requests": requests}}
