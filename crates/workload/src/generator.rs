@@ -133,9 +133,6 @@ impl Generator {
             Stream::new(job.seed, PURPOSE_FIRST + number)
         };
         let span = job.span_bytes_on(capacity_bytes) / SECTOR_BYTES;
-        let trims = matches!(job.rw, Rw::Trim | Rw::RandTrim);
-        let (of_reads, of_writes) =
-            (job.block_sizes.as_slice(), if trims { job.trim_sizes() } else { job.write_sizes() });
         let mut passes: Vec<(u64, u64, Pass)> = Vec::new();
         let mut direction = |sizes: &[BlockSize]| {
             let mut direction = Direction::new(job, sizes, span, stream(Purpose::Scatter));
@@ -143,11 +140,10 @@ impl Generator {
                 let key = (direction.align, direction.sizes.smallest().places);
                 let found = passes.iter().position(|&(align, places, _)| (align, places) == key);
                 let pass = found.unwrap_or_else(|| {
-                    let mut order = stream(Purpose::Order);
-                    let seed = order.next_u64().wrapping_add(passes.len() as u64);
                     let pass = if job.has_several_sizes() {
                         Pass::Mapped(RandomMap::new(key.1))
                     } else {
+                        let seed = stream(Purpose::Order).next_u64().wrapping_add(passes.len() as u64);
                         Pass::Ordered(Passes::new(key.1, Stream::new(seed, PURPOSE_FIRST)))
                     };
                     passes.push((key.0, key.1, pass));
@@ -157,7 +153,9 @@ impl Generator {
             }
             direction
         };
-        let (reads, writes) = (direction(of_reads), direction(of_writes));
+        let trims = matches!(job.rw, Rw::Trim | Rw::RandTrim);
+        let reads = direction(&job.block_sizes);
+        let writes = direction(if trims { job.trim_sizes() } else { job.write_sizes() });
         Self {
             base: job.offset_bytes / SECTOR_BYTES,
             span,

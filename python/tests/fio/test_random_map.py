@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from served.programs import require
 
 from drivelab import cli
 
 MODEL = "intel-x25-v-40gb"
 BLOCK_BYTES = 4096
-needs_fio = pytest.mark.skipif(
-    shutil.which("fio") is None, reason="fio is not installed: `make system`"
-)
 
 
 def requests(folder: Path) -> list[tuple[int, int]]:
@@ -35,7 +32,6 @@ def hits(found: list[tuple[int, int]]) -> Counter[int]:
     )
 
 
-@needs_fio
 @pytest.mark.parametrize(
     "options",
     [
@@ -58,6 +54,7 @@ def hits(found: list[tuple[int, int]]) -> Counter[int]:
 def test_blocks_are_hit_as_often_and_by_as_long_requests_as_fio_s(
     options: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    require("fio")
     text = f"[x]\nioengine=null\nsize=16m\n{options}\nwrite_lat_log=x\nlog_offset=1\n"
     found = {}
     for program in ("fio", "drivelab"):
