@@ -47,7 +47,8 @@ pub fn terabyte(table: &mut Table) -> Result<(), Box<dyn Error>> {
         None,
     )?;
     let reads = |round| Job { queue_depth: 1, ..random(Rw::RandRead, 4096, requests, 9 + round) };
-    // What the writes still owe is done before.
-    prepare(&mut subject, reads(0))?;
+    // What the writes still owe is done before, and what of them waits in the write buffer for company is programmed:
+    // seconds of a light load, in which there is time for both.
+    prepare(&mut subject, Job { rate_iops: Some(1000), io_bytes: Some(10_000 * 4096), ..reads(0) })?;
     table.row(READS, &mut subject, UNIT_BYTES, |round| reads(1 + round), None)
 }
