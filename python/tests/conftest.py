@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import signal
 
+import pytest
+from served.programs import require
+
 from drivelab import kept_states
 
 # Here and in programs that tests start: what one left on disk would be no test of the next.
@@ -15,3 +18,10 @@ os.environ.pop("COLUMNS", None)
 # commands that tests interrupt would go on.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Before the fixtures of a test, which may run the programs that its mark names."""
+    for mark in item.iter_markers("programs"):
+        require(*mark.args)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -200,7 +199,7 @@ def test_tests_and_states_that_come_along_fail_alike(
     assert (test["id"], test["state"]) == ("power-idle", "new")
 
 
-@pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed: `make system`")
+@pytest.mark.programs("fio")
 def test_a_state_that_fails_on_a_real_drive_is_not_tried_for_every_test(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

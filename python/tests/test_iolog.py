@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -50,7 +49,7 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         publish_iolog(tmp_path, mixed())
 
 
-@pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
+@pytest.mark.programs("fio")
 def test_fio_replays_it(tmp_path: Path) -> None:
     path = publish_iolog(tmp_path / "trace.iolog", mixed())
     (tmp_path / "target").write_bytes(bytes(4 << 20))

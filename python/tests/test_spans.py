@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -156,7 +155,7 @@ def test_unlike_spans_are_not_compared(tmp_path: Path, capsys: pytest.CaptureFix
     assert "span_bytes=134217728" in capsys.readouterr().err
 
 
-@pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed: `make system`")
+@pytest.mark.programs("fio")
 def test_a_file_is_untouched_beyond_the_span(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

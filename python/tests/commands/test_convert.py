@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -45,7 +44,7 @@ def test_a_converted_trace_is_the_same_trace(
     assert [path.name for path in out.parent.iterdir()] == [out.name]
 
 
-@pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
+@pytest.mark.programs("fio")
 def test_fio_does_every_request_of_a_converted_trace(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

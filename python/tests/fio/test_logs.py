@@ -50,9 +50,7 @@ write_lat_log=m
 write_bw_log=m
 write_iops_log=m
 """
-needs_fio = pytest.mark.skipif(
-    shutil.which("fio") is None, reason="fio is not installed: `make system`"
-)
+needs_fio = pytest.mark.programs("fio")
 
 
 @pytest.fixture(autouse=True)

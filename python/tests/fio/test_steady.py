@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast, get_args
@@ -125,7 +124,7 @@ def test_jobs_that_are_reported_together_end_together(
     assert jobs[0]["steadystate"]["data"]["iops_mean"] == pytest.approx(rate, rel=0.01)
 
 
-@pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed: `make system`")
+@pytest.mark.programs("fio")
 def test_on_a_file_fio_judges_and_has_the_same_keys(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

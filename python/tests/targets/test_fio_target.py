@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from served.programs import require
 
 from drivelab import cli, counters
 from drivelab.errors import RequestError, WorkError
@@ -23,9 +23,7 @@ from drivelab.targets.fio import RealDrive, Wish
 from drivelab.targets.fio.lineage import Lineage
 from drivelab.workload import FLUSH, READ, TRIM, WRITE, BlockSize, Job, Recorded, Requests
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("fio") is None, reason="fio is not installed: `make system`"
-)
+pytestmark = pytest.mark.programs("fio")
 SIZE = 32 * MIB
 
 
@@ -262,9 +260,7 @@ def test_ctrl_c_ends_fio_and_leaves_nothing(tmp_path: Path) -> None:
 
 @pytest.fixture
 def export(tmp_path: Path) -> Iterator[str]:
-    for name in ("nbdkit", "nbdinfo"):
-        if shutil.which(name) is None:
-            pytest.skip(f"{name} is not installed: `make system`")
+    require("nbdkit", "nbdinfo")
     socket = tmp_path / "socket"
     server = subprocess.Popen(["nbdkit", "-f", "-U", str(socket), "memory", "32M"])
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -237,7 +236,7 @@ def test_a_missing_smartctl_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert log.remark == ("SMART is not read: smartctl is not installed (package smartmontools)")
 
 
-needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="no fio: `make system`")
+needs_fio = pytest.mark.programs("fio")
 
 
 @pytest.fixture

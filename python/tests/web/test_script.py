@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,9 +14,7 @@ from web.conftest import Standing
 from web.running import END_S
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "web.md"
-CURL = pytest.mark.skipif(
-    shutil.which("curl") is None, reason="curl is not installed: `make system`"
-)
+CURL = pytest.mark.programs("curl")
 
 
 @CURL
