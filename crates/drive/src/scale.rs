@@ -226,14 +226,13 @@ fn partition(model: &mut Model, share: f64, divisor: u64) {
 fn cut_blocks(model: &mut Model, full: &Size, merges: bool, divisor: u64) -> Result<(), ModelError> {
     let all = full.blocks_per_die - full.held_back_blocks();
     let kept = all / divisor as f64;
-    if kept < LEAST_BLOCKS {
-        let most = (all / LEAST_BLOCKS).max(1.0) as u64;
-        let allowed =
-            format!("must be at most {most}: a die would have fewer than {LEAST_BLOCKS} blocks of data");
-        return Err(model.bad(KEY, &typed(divisor), &allowed));
-    }
     let per_plane = full.blocks_per_die / model.integer("flash.blocks_per_plane") as f64;
     let mut held = Size::of(model)?.held_back_blocks();
+    if kept < LEAST_BLOCKS {
+        let value = ((held + kept) / per_plane).ceil().to_string();
+        let allowed = format!("must leave dies {LEAST_BLOCKS} blocks of data");
+        return Err(model.bad("flash.blocks_per_plane", &value, &allowed));
+    }
     model.forget("spare_ratio");
     // Part of what is held back depends on what is there: parity on the blocks, a map in flash on the user capacity.
     for _ in 0..ROUNDS {

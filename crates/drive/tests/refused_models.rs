@@ -32,10 +32,24 @@ fn values_stand_as_they_were_given() {
 
 #[test]
 fn what_is_wrong_with_a_small_version_is_wrong_with_its_scale() {
-    let message = refused("corsair-force-gs-240gb@5.0.2", "scale_divisor", "282");
-    assert!(message.contains("scale_divisor = 282 (--scale 1/282): must be another one"), "{message}");
-    let message = refused("intel-660p-1tb", "scale_divisor", "185");
-    assert!(message.contains("scale_divisor = 185 (--scale 1/185): must be another one"), "{message}");
+    for (name, divisor, words) in [
+        ("corsair-force-gs-240gb@5.0.2", 282, "user_capacity_bytes would be"),
+        ("intel-660p-1tb", 185, "user_capacity_bytes would be"),
+        ("samsung-980-1tb", 512, "flash.blocks_per_plane would be"),
+    ] {
+        let message = refused(name, "scale_divisor", &divisor.to_string());
+        let said = format!("scale_divisor = {divisor} (--scale 1/{divisor}): must be at most ");
+        let (_, limit) = message.split_once(&said).unwrap_or_else(|| panic!("{message}"));
+        let (most, why) = limit.split_once(": ").unwrap();
+        assert!(why.starts_with(words), "{message}");
+        // What is named as the limit is one.
+        let most: u64 = most.parse().unwrap();
+        assert!(shipped::varied(name, &[("scale_divisor", &most.to_string())]).is_ok(), "{message}");
+        assert!(
+            refused(name, "scale_divisor", &(most + 1).to_string())
+                .contains(&format!("must be at most {most}: "))
+        );
+    }
 }
 
 #[test]

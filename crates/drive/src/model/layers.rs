@@ -7,9 +7,9 @@ use toml::Value;
 
 use super::texts::{is_line, is_month, is_name};
 use super::{DEFAULT, MEMBER, Model, OF_CELLS, Part, Sourced};
+use crate::build;
 use crate::error::ModelError;
 use crate::parameters::{self, Fallback, Family, Kind, SCALE_KEY};
-use crate::{build, scale};
 
 /// Source of a value that `--set` gave.
 const COMMAND_LINE: &str = "command line";
@@ -143,11 +143,7 @@ impl Model {
         build::check(&self)?;
         build::check_stated(&self)?;
         if let Some(divisor) = self.optional_integer(SCALE_KEY) {
-            let full_size = Arc::new(self.clone());
-            let other = |error| full_size.no_such_size(divisor, error);
-            let remarks = scale::apply(&mut self, divisor).map_err(other)?;
-            build::check(&self).map_err(other)?;
-            self.full_size = Some((full_size, remarks));
+            return self.small_version(divisor);
         }
         Ok(self)
     }

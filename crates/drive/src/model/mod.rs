@@ -12,6 +12,7 @@
 
 mod layers;
 mod refused;
+mod small_version;
 mod texts;
 
 use std::collections::BTreeMap;
