@@ -74,9 +74,10 @@ screenshots: setup ## docs/web/: pictures of the views of `drivelab web`
 .PHONY: capi
 capi: ## the drive for programs in C: header and libraries in target/capi/
 	@tools/preflight >/dev/null
-	cargo build $(QUIET) --locked --release -p drivelab-capi
+	cargo build $(QUIET) --locked --release -p drivelab-capi --lib --example header
 	@mkdir -p target/capi
-	cargo run $(QUIET) --locked --release -p drivelab-capi --example header >target/capi/drivelab.h
+	@target/release/examples/header >target/capi/drivelab.h.new
+	@mv target/capi/drivelab.h.new target/capi/drivelab.h
 	@cp target/release/libdrivelab.so target/release/libdrivelab.a target/capi/
 	@echo "ready: target/capi/, see docs/c-interface.md"
 

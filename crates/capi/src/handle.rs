@@ -66,10 +66,12 @@ impl Handle {
                 self.refuse(&format!("op is {}; it must be 0 to 3", request.op));
                 return taken;
             };
+            // A flush is of no place.
+            let lba = if op == controller::Op::Flush { 0 } else { request.lba };
             let command = Command {
                 fua: request.fua != 0,
                 hint: request.hint,
-                ..Command::new(request.tag, op, request.lba, request.sector_count)
+                ..Command::new(request.tag, op, lba, request.sector_count)
             };
             // One that waited for room in the queue comes late.
             let time_ns = request.time_ns.max(self.drive.now_ns());
@@ -108,11 +110,11 @@ impl Handle {
         self.error = CString::new(reason).unwrap_or_default();
     }
 
-    /// At most `most` completions; [`Self::forget`] them afterwards.
+    /// At most `most` completions; [`Self::forget`] them afterwards. No time passes for none.
     pub(crate) fn wait(&mut self, until_ns: Nanos, most: usize) -> &[Completion] {
-        if self.heard == self.done.len() {
-            self.done.clear();
-            self.heard = 0;
+        // A drive that has reached a later time could take no request any more.
+        let until_ns = if until_ns == Nanos::MAX { until_ns } else { until_ns.min(LATEST_NS) };
+        if self.heard == self.done.len() && most > 0 {
             if self.drive.engine().outstanding() > 0 {
                 self.drive.advance_to_completion(until_ns, &mut self.said);
                 self.hear();
@@ -127,6 +129,16 @@ impl Handle {
     /// The host has heard of so many more.
     pub(crate) fn forget(&mut self, count: usize) {
         self.heard += count;
+        self.drop_heard();
+    }
+
+    /// What the host has heard of goes as soon as it is the greater part: a host that hands over a request for each that
+    /// it hears of never hears of all.
+    fn drop_heard(&mut self) {
+        if 2 * self.heard >= self.done.len() {
+            self.done.drain(..self.heard);
+            self.heard = 0;
+        }
     }
 
     fn hear(&mut self) {
@@ -163,6 +175,35 @@ mod tests {
             heard += done;
         }
         assert_eq!(taken, requests.len());
+    }
+
+    #[test]
+    fn what_was_heard_of_takes_no_memory() {
+        let mut drive = Handle::open(&TEXTS, 1).unwrap();
+        for number in 0..100_000u32 {
+            let time_ns = u64::from(number) * 1_000_000;
+            assert_eq!(drive.submit(&[write(number, u64::from(number % 64) * 8, time_ns)]), 1);
+            let done = drive.wait(drive.now_ns(), 256).len();
+            drive.forget(done);
+        }
+        assert!(drive.done.capacity() < 64, "room for {} completions", drive.done.capacity());
+    }
+
+    #[test]
+    fn a_drive_that_waited_for_ever_still_takes_requests() {
+        let mut drive = Handle::open(&TEXTS, 1).unwrap();
+        assert!(drive.wait(Nanos::MAX - 1, 1).is_empty());
+        assert_eq!(drive.now_ns(), LATEST_NS);
+        assert_eq!(drive.submit(&[write(1, 0, 0)]), 1, "{:?}", drive.error());
+        assert!(drive.wait(Nanos::MAX, 0).is_empty());
+        assert_eq!(drive.now_ns(), LATEST_NS, "no time passes where nothing can be heard of");
+    }
+
+    #[test]
+    fn a_flush_is_of_no_place() {
+        let mut drive = Handle::open(&TEXTS, 1).unwrap();
+        assert_eq!(drive.submit(&[Request { op: 2, sector_count: 0, ..write(1, u64::MAX, 0) }]), 1);
+        assert_eq!(drive.wait(Nanos::MAX, 1).len(), 1);
     }
 
     #[test]

@@ -125,16 +125,16 @@ pub unsafe extern "C" fn drivelab_submit(
     requests: *const Request,
     count: usize,
 ) -> usize {
-    if count == 0 {
-        return 0;
-    }
+    // SAFETY: the caller's promise. Of no requests the pointer may be anything.
+    let requests = if count == 0 { &[] } else { unsafe { slice::from_raw_parts(requests, count) } };
     // SAFETY: the caller's promise.
-    unsafe { (*drive).submit(slice::from_raw_parts(requests, count)) }
+    unsafe { (*drive).submit(requests) }
 }
 
 /// Lets time pass until something completes, at most until `until_ns`, and gives the number of completions written, in
-/// the order of time; what finds no room is given by the next call, before time passes on. 0: `until_ns` is reached,
-/// or, if that is `DRIVELAB_NEVER`, nothing is inside (and no time has passed).
+/// the order of time; what finds no room is given by the next call, before time passes on. 0: `until_ns` is reached, or
+/// 2^62 if that is less; or, if it is `DRIVELAB_NEVER`, nothing is inside (and no time has passed); or `capacity` is 0
+/// (and no time has passed).
 ///
 /// # Safety
 /// `drive` is open; `completions` points to room for `capacity` of them.

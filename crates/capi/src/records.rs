@@ -36,7 +36,7 @@ pub enum Outcome {
 pub struct Request {
     /// When it is handed over, ns, at most 2^62. Of a time that the drive has passed: now.
     pub time_ns: u64,
-    /// First sector of 512 bytes.
+    /// First sector of 512 bytes; of a flush it isn't looked at.
     pub lba: u64,
     /// Sectors; 0 for flushes.
     pub sector_count: u32,

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from drivelab.errors import RequestError, nearest
 from drivelab.fio import block_sizes, buffers, logs, regions, steady, units
 from drivelab.fio.block_sizes import DEFAULT_SIZES
-from drivelab.fio.options import ALIASES, IGNORED, INSTEAD, ONLY, OPPOSITES
+from drivelab.fio.options import ALIASES, IGNORED, INSTEAD, ONLY, OPPOSITES, option_meaning
 from drivelab.fio.readers import READERS, one_of
 from drivelab.fio.regions import OFFSETS, SIZES
 from drivelab.fio.sections import Option, Section, read_sections
@@ -100,9 +100,18 @@ def job_of_options(
     """One job from options that stand in no file, for a drive of this size; raises RequestError.
 
     `index` is its place among the jobs of a run. What makes several jobs or groups of one
-    (`numjobs`, `stonewall`) is refused, and what belongs to a run (logs, `steadystate`).
+    (`numjobs`, `stonewall`) is refused, and what belongs to a run (logs, `steadystate`). So are two
+    options that say the same thing: in a file the later one counts, here none is.
     """
+    said: dict[str, Option] = {}
     for option in section.own:
+        about = option_meaning(option.name)
+        if other := said.get(about):
+            raise RequestError(
+                f'{option.origin}: job "{section.name}": {other.name}={other.value} and '
+                f"{option.name}={option.value}: give one of them"
+            )
+        said[about] = option
         name = ALIASES.get(option.name, option.name)
         if instead := _OF_FILES.get(name):
             raise RequestError(

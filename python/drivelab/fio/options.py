@@ -37,6 +37,14 @@ ALIASES = {
     "wait_for_previous": "stonewall",
     **steady.ALIASES,
 }
+
+
+def option_meaning(name: str) -> str:
+    """An option's name, the same for options that say the same thing."""
+    name = ALIASES.get(name, name)
+    return min(name, OPPOSITES.get(name, name))
+
+
 _MODEL = "the drive is a model"
 _HOST = "how the host submits and waits costs no time in a model"
 _FILES = "the drive is a model without a file system: a job's file is its region"

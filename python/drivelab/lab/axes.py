@@ -9,7 +9,9 @@ from typing import Any
 
 from drivelab.errors import RequestError
 from drivelab.fio.jobs import option_names
+from drivelab.fio.options import option_meaning
 from drivelab.lab import checks
+from drivelab.model_texts import meaning
 
 JOB = "job."
 """Keys that begin like this are options of the job."""
@@ -43,6 +45,8 @@ def varied(grid: Mapping[str, object] | None, listed: Iterable[Mapping[str, Any]
     if not grid and listed is None:
         raise RequestError("sweep(): give a grid, e.g. {'spare_ratio': [0.07, 0.28]}, or points")
     axes = [_listed(listed)] if listed is not None else []
+    names = [name for key in grid or () for name in _names(key)]
+    _check_apart([*(axes[0][0] if axes else ()), *names])
     alone: dict[str, Sequence[Any]] = {}
     seeds: Sequence[int] | None = None
     for key, values in (grid or {}).items():
@@ -56,7 +60,7 @@ def varied(grid: Mapping[str, object] | None, listed: Iterable[Mapping[str, Any]
             axes.append([{names[0]: value} for value in alone[names[0]]])
     keys = [key for axis in axes for key in axis[0]]
     for key in keys:
-        _check(key, keys.count(key))
+        _check(key)
     combinations = [
         {key: value for part in parts for key, value in part.items()}
         for parts in itertools.product(*axes)
@@ -68,9 +72,28 @@ def _names(key: Any) -> list[str]:
     return [name.strip() for name in checks.text("key of the grid", key).split(APART)]
 
 
-def _check(key: str, count: int) -> None:
-    if count > 1:
-        raise RequestError(f'"{key}" is varied in two places; once is allowed')
+def meaning_of(key: str) -> str:
+    """A key of the grid, the same for keys that say the same thing."""
+    if not key.startswith(JOB):
+        return meaning(key)
+    name = option_meaning(key.removeprefix(JOB))
+    return JOB + {"filesize": "size"}.get(name, name)
+
+
+def _check_apart(names: Iterable[str]) -> None:
+    """Raises RequestError for two that say the same thing: only the last would count."""
+    seen: dict[str, str] = {}
+    for name in names:
+        about = meaning_of(name)
+        other = seen.get(about)
+        if other == name:
+            raise RequestError(f'"{name}" is varied in two places; once is allowed')
+        if other is not None:
+            raise RequestError(f'"{other}" and "{name}" say the same thing; vary one of them')
+        seen[about] = name
+
+
+def _check(key: str) -> None:
     if key == SEED:
         raise RequestError('seed: give "seed" a list of its own in the grid')
     if key in option_names() and key != STATE:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from drivelab import states
 from drivelab.errors import RequestError
 from drivelab.lab import checks
+from drivelab.model_texts import meaning
 from drivelab.states import STATES, State
 
 if TYPE_CHECKING:
@@ -138,12 +139,20 @@ def drive_key(model_hash: str, seed: int, history: Sequence[Step], engine_versio
 
 
 def overrides_of(parameters: object) -> list[tuple[str, str]]:
-    """Parameters as `--set` takes them; raises RequestError."""
+    """Parameters as `--set` takes them; raises RequestError, for two that say the same thing, too:
+    which of them counts nobody could tell."""
     if not isinstance(parameters, Mapping):
         raise RequestError(
             f"parameters = {parameters!r}: allowed: names with values, as {{'spare_ratio': 0.28}}"
         )
-    return [(checks.text("parameter", key), _text(key, item)) for key, item in parameters.items()]
+    found = [(checks.text("parameter", key), _text(key, item)) for key, item in parameters.items()]
+    given: dict[str, str] = {}
+    for key, text in found:
+        about = meaning(key)
+        if about in given:
+            raise RequestError(f"{given[about]} and {key} = {text}: give one of them", key)
+        given[about] = f"{key} = {text}"
+    return found
 
 
 def _text(key: str, value: object) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from drivelab.data_patterns import parse_data_pattern
 from drivelab.errors import RequestError, nearest
 from drivelab.fio.jobs import FioJob, job_of_options, option_names
+from drivelab.fio.options import option_meaning
 from drivelab.fio.readers import ANY_CAPACITY_BYTES, READERS, SWITCHES
 from drivelab.fio.sections import Option, Section
 from drivelab.lab import checks
@@ -96,7 +97,10 @@ class Job:
         for key in options:
             if key not in known:
                 raise RequestError(f'job option "{key}" is not supported{nearest(key, known)}')
-        return Job(**(everything | options))
+        # As one that is given again, what says the same thing by another name is given up.
+        anew = {option_meaning(key) for key in options}
+        kept = {key: value for key, value in everything.items() if option_meaning(key) not in anew}
+        return Job(**(kept | options))
 
     def record(self) -> dict[str, Any]:
         """As JSON has it: what makes one job another."""

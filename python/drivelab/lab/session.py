@@ -18,7 +18,8 @@ from drivelab.quantities import NS_PER_S, SECTOR_BYTES
 from drivelab.targets.going import FOR_EVER_NS, EngineSession
 from drivelab.workload import HINT_MAX
 
-_LATEST_NS = 2**62
+_MOST = 2**62
+"""Of times in ns, of bytes."""
 LEAST_PIECE_NS = 10_000_000
 """Of the link's time: what takes it less is done in one call of the engine."""
 
@@ -125,7 +126,7 @@ class Session:
 
     def advance_to(self, time_ns: int) -> pl.DataFrame:
         """The same up to a time of the drive's clock."""
-        until_ns = checks.whole("time_ns", time_ns, self.now_ns, _LATEST_NS)
+        until_ns = checks.whole("time_ns", time_ns, self.now_ns, _MOST)
         if self.waiting:
             for end_ns in pieces.ends(self.now_ns, until_ns):
                 self._session.advance(end_ns)
@@ -225,11 +226,16 @@ def _column(key: str, values: object) -> NDArray[Any]:
 def _whole(key: str, values: ArrayLike, multiple: int) -> NDArray[np.uint64]:
     """Whole numbers of something, in it."""
     numbers = _column(key, values)
+    # Beyond 64 bits numpy keeps Python's own.
+    is_whole = numbers.dtype.kind in "iu" or all(type(number) is int for number in numbers)
     # An empty list has no type of its own: numpy calls it one of floats.
-    if numbers.size and numbers.dtype.kind not in "iu":
+    if numbers.size and not is_whole:
         raise RequestError(f"{key}: has {numbers.dtype} elements; allowed: whole numbers")
-    wrong = (numbers < 0) | (numbers > _LATEST_NS) | (numbers % multiple != 0)
-    allowed = "0 or more" if multiple == 1 else f"multiples of {multiple}"
+    if numbers.dtype.kind in "iu":
+        # Of 8 bits, 512 would be too much to divide by.
+        numbers = numbers.astype(np.int64 if numbers.dtype.kind == "i" else np.uint64)
+    wrong = (numbers < 0) | (numbers > _MOST) | (numbers % multiple != 0)
+    allowed = f"0 to {_MOST}" if multiple == 1 else f"multiples of {multiple}, at most {_MOST}"
     _check(key, numbers, wrong, allowed)
     found: NDArray[np.uint64] = numbers.astype(np.uint64) // np.uint64(multiple)
     return found

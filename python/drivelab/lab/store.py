@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -168,7 +168,7 @@ def merge(places: Sequence[str | Path], into: str | Path) -> tuple[int, int]:
         if file.resolve() == file_of(into).resolve():
             raise RequestError(f'store "{place}": it is the one that is merged into')
     added = seen = 0
-    with _connected(into) as connection:
+    with _gone_if_it_fails(file_of(into)), _connected(into) as connection:
         connection.begin()
         for place in places:
             with _connected(place, read_only=True) as other:
@@ -180,6 +180,24 @@ def merge(places: Sequence[str | Path], into: str | Path) -> tuple[int, int]:
         connection.commit()
         _tell_rest(connection)
     return added, seen - added
+
+
+@contextmanager
+def _gone_if_it_fails(file: Path) -> Iterator[None]:
+    """A file that wasn't there before is not left behind half-made, nor is its folder."""
+    if file.exists():
+        yield
+        return
+    made = [folder for folder in (file.parent, *file.parent.parents) if not folder.exists()]
+    try:
+        yield
+    except BaseException:
+        file.unlink(missing_ok=True)
+        # What others have put there meanwhile stays.
+        with suppress(OSError):
+            for folder in made:
+                folder.rmdir()
+        raise
 
 
 def _tell_rest(connection: duckdb.DuckDBPyConnection) -> None:

@@ -44,15 +44,13 @@ from typing import Any
 
 from drivelab import text_files
 from drivelab.errors import RequestError, nearest, toml_reason
-from drivelab.fio.options import ALIASES
 from drivelab.lab import checks
-from drivelab.lab.axes import APART, JOB, SEED, STATE
+from drivelab.lab.axes import APART, JOB, SEED, STATE, meaning_of
 from drivelab.lab.drive import Drive
 from drivelab.lab.job import Job
 from drivelab.lab.samples import samples
 from drivelab.lab.trace import OPTIONS, Trace
 from drivelab.model import SCALE
-from drivelab.model_texts import meaning
 from drivelab.states import STATES, State, find
 
 KEYS = (
@@ -138,22 +136,13 @@ def _check_once(
     for table in ("job", "trace"):
         own = said.get(table, {}).items()
         stated += [(JOB + key, f"[{table}] {key}", value) for key, value in own]
-    shared = {_meaning(key): f"{place} = {value!r}" for key, place, value in stated}
+    shared = {meaning_of(key): f"{place} = {value!r}" for key, place, value in stated}
     varied = [("[grid]", name.strip()) for key in grid for name in key.split(APART)]
     listed = "[[points]]" if "points" in said else "[samples.ranges]"
     varied += [(listed, key) for point in points for key in point]
     for place, key in varied:
-        if _meaning(key) in shared:
-            raise RequestError(f"{shared[_meaning(key)]} and {place} {key}: give one of them")
-
-
-def _meaning(key: str) -> str:
-    """A key of the grid, the same for keys that say the same thing."""
-    if not key.startswith(JOB):
-        return meaning(key)
-    option = key.removeprefix(JOB)
-    name = ALIASES.get(option, option)
-    return JOB + {"rwmixwrite": "rwmixread", "filesize": "size"}.get(name, name)
+        if meaning_of(key) in shared:
+            raise RequestError(f"{shared[meaning_of(key)]} and {place} {key}: give one of them")
 
 
 def _state(name: Any, known: Mapping[str, State]) -> Any:

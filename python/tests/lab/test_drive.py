@@ -176,6 +176,12 @@ def test_keys_tell_drives_apart() -> None:
         (lambda: dl.Drive(NAME).prepare("usd"), 'state "usd" is unknown; did you mean "used"'),
         (lambda: dl.Drive(NAME, scale="1/64").run(), "at least one job"),
         (lambda: dl.Drive(NAME, scale="1/64").run(dl.Job(size="9g"), progress=False), "leave the"),
+        (
+            lambda: dl.Drive(NAME, {"spare_ratio": 0.07, "user_capacity_bytes": 60 * 10**9}),
+            "spare_ratio = 0.07 and user_capacity_bytes = 60000000000: give one of them",
+        ),
+        (lambda: dl.Job(bs="4k", blocksize="8k"), "bs=4k and blocksize=8k: give one of them"),
+        (lambda: dl.Job(rwmixread=20, rwmixwrite=50), "give one of them"),
         (lambda: dl.Job(bs="4q"), "bs=4q is not possible"),
         (lambda: dl.Job(bs=4095), "multiples of 512"),
         (lambda: dl.Job(iodeptth=3), 'did you mean "iodepth"'),

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
@@ -47,6 +49,14 @@ def test_words_and_single_values_count_for_all(session: dl.Session) -> None:
     assert done["length_bytes"].to_list() == [512, 1024, 4096, 0]
 
 
+@pytest.mark.parametrize("kind", [np.uint8, np.int8, np.uint16, np.int64])
+def test_whole_numbers_of_any_width_are_taken(
+    session: dl.Session, kind: type[np.integer[Any]]
+) -> None:
+    session.submit("read", offset=np.zeros(2, kind), at_ns=np.array([0, 1], kind))
+    assert session.finish().height == 2
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -64,6 +74,15 @@ def test_words_and_single_values_count_for_all(session: dl.Session) -> None:
         ({"op": "read", "length": [[512], [512, 512]]}, "length: has rows of unequal length"),
         ({"op": [["read"], ["read", "read"]]}, "op: has rows of unequal length"),
         ({"op": "write", "hint": [0, 256]}, r"hint\[1\] = 256: allowed: 0 to 255"),
+        (
+            {"op": "read", "at_ns": 2**62 + 1},
+            r"at_ns\[0\] = \d+: allowed: 0 to 461168601842738",
+        ),
+        (
+            {"op": "read", "offset": 2**64},
+            r"offset\[0\] = 18446744073709551616: allowed",
+        ),
+        ({"op": "read", "offset": [True]}, "offset: has bool elements"),
         ({"op": [], "offset": [0, 512]}, "0, 2, 1, 1, 1 elements"),
     ],
 )

@@ -97,4 +97,5 @@ def test_what_is_no_store_is_refused(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert not (tmp_path / "all").exists()
     (tmp_path / "text.duckdb").write_text("text", encoding="utf-8")
     with pytest.raises(dl.RequestError, match="it is not a DuckDB database"):
-        merge([tmp_path / "text.duckdb"], tmp_path / "all")
+        merge([tmp_path / "text.duckdb"], tmp_path / "all" / "of" / "them")
+    assert not (tmp_path / "all").exists()

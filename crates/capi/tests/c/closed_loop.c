@@ -110,5 +110,8 @@ int main(int argc, char **argv) {
     if (drivelab_submit(copy, &wrong, 1) != 0) return 1;
     printf("%s\n", drivelab_error(copy));
     drivelab_close(copy);
-    return drivelab_open(texts, 0, 1, error, sizeof error) != NULL;
+    if (drivelab_open(texts, 0, 1, error, sizeof error)) return 1;
+    free(counters);
+    for (int i = 0; i < count; i++) free((char *)texts[i]);
+    return 0;
 }
