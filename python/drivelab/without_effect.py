@@ -87,7 +87,7 @@ RULES = (
     Rule(("flash.planes_per_read", "flash.independent_planes"), "{}flash.one_shot = true",
          _is("flash.one_shot", True)),
     Rule(("flash.resume_ns", "flash.suspend_slice_ns", "flash.finish_within_ns",
-          "flash.suspends_max", "flash.suspended_max_ns"),
+          "flash.suspends_max", "flash.suspended_max_percent"),
          "{}flash.program_suspend_ns or {}flash.erase_suspend_ns", _suspends),
     Rule(("write_buffer.write_back",), "{}write_buffer.capacitor = false", _waits_for_flash),
     Rule(("ftl.choices",), "{}ftl.victim_selection = d-choices",

@@ -153,3 +153,19 @@ def test_a_fill_is_bound_by_its_program_time_and_write_amplification_by_nothing_
         assert 0.85 < program.fill < 1 / (1 - modern_binding.BY), drive.model
         times = [item for item in moved if item.key.endswith("_ns")]
         assert max(item.amplification for item in times) < 0.05, drive.model
+
+
+@pytest.mark.parametrize("model", ["samsung-pm9a3-960gb", "kioxia-cm7-r-3840gb"])
+def test_a_flood_of_reads_leaves_writes_their_share_of_the_dies(model: str) -> None:
+    """A program is kept for as long as it takes at most, so that writes have nearly half of the
+    time of dies, but for reads under way at the limit."""
+    drive = dl.Drive(model, scale="1/32").prepare("filled", progress=False)
+    writes = dl.Job(rw="write", bs="128k", iodepth=4, runtime=2, time_based=True, name="w")
+    reads = dl.Job(
+        rw="randread", bs="4k", iodepth=128, norandommap=True, runtime=2, time_based=True, name="r"
+    )
+    rates = [
+        drive.run(*jobs, progress=False).summary.filter(job="w")["mib_per_s"].item()
+        for jobs in ((writes,), (writes, reads))
+    ]
+    assert 1 / 3 < rates[1] / rates[0] < 0.6, rates

@@ -233,8 +233,8 @@ pub struct SuspensionConfig {
     pub finish_ns: Nanos,
     /// Times that an operation stops; 0: no limit.
     pub most: u32,
-    /// No more reads come in front of an operation that has been kept from running for so long; 0: no limit.
-    pub longest_ns: Nanos,
+    /// No more reads come in front of an operation that has been kept from running for this share of its own time.
+    pub suspended_max_percent: u32,
 }
 
 /// Electrical power, in mW while the part is busy (`_mw`), or all the time (`idle_mw`).

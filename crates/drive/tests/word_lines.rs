@@ -39,7 +39,7 @@ fn varied(overrides: &[(&str, &str)]) -> Result<Drive, ModelError> {
         ("flash.erase_ns", "8000000"),
         ("flash.command_ns", "0"),
         ("flash.bus_bytes_per_s", "1000000000"),
-        ("flash.suspended_max_ns", "10000000"),
+        ("flash.suspended_max_percent", "500"),
         ("spare_ratio", "1"),
         ("ftl.map_unit_bytes", "4096"),
         ("ftl.journal_updates_per_page", "0"),
@@ -245,8 +245,8 @@ fn an_operation_runs_for_its_slice_and_stops_so_often_at_most() {
     // Two reads later it has less than this left.
     let finish = latencies(&[("flash.finish_within_ns", "1200000")]);
     assert_eq!(finish, [50_000, 50_000, PROGRAM_NS + 2 * gap - 1_000_000]);
-    // What keeps a program for longer than this is enough.
-    assert_eq!(latencies(&[("flash.suspended_max_ns", "90000")]), once);
+    // What keeps a program for longer than this share of its time is enough.
+    assert_eq!(latencies(&[("flash.suspended_max_percent", "4")]), once);
 }
 
 #[test]
@@ -275,6 +275,27 @@ fn erases_stop_as_programs_do() {
     assert!((ERASE_NS - 900_000..ERASE_NS + 200_000).contains(&waits), "{waits}");
     let stops = slowest(&[program, ("flash.erase_suspend_ns", "90000")]);
     assert_eq!(stops, 90_000 + READ_NS + UNIT_BUS_NS);
+}
+
+#[test]
+fn reads_keep_an_operation_for_its_own_time_at_most() {
+    // Reads that follow each other closely: those that find no room in front of a program wait for its end.
+    let flood = |percent: &str| {
+        let pairs = [("flash.program_suspend_ns", "0"), ("flash.suspended_max_percent", percent)];
+        let mut drive = filled(1, &pairs);
+        let start = drive.now_ns();
+        submit(&mut drive, start, Op::Write, LINE_UNITS, LINE_UNITS);
+        submit(&mut drive, start, Op::Flush, 0, 0);
+        for read in 0..200 {
+            submit(&mut drive, start + LINE_BUS_NS + 1000 + read * READ_NS, Op::Read, 0, 1);
+        }
+        let done = finish(&mut drive);
+        done.iter().find(|completion| completion.op == Op::Flush).unwrap().latency_ns() - LINE_BUS_NS
+    };
+    for (percent, longest) in [("25", PROGRAM_NS / 4), ("100", PROGRAM_NS), ("200", 2 * PROGRAM_NS)] {
+        let kept = flood(percent) - PROGRAM_NS;
+        assert!((longest..longest + 3 * (READ_NS + UNIT_BUS_NS)).contains(&kept), "{percent} %: {kept} ns");
+    }
 }
 
 #[test]
@@ -349,7 +370,7 @@ fn what_would_mean_nothing_is_refused_by_name() {
         ("flash.planes_per_read", "5", vec![]),
         ("flash.planes_per_read", "2", vec![("flash.two_plane", "false")]),
         ("flash.program_fast_ns", "100000", vec![]),
-        ("flash.suspended_max_ns", "0", vec![("flash.program_suspend_ns", "1")]),
+        ("flash.suspended_max_percent", "0", vec![]),
         ("flash.page_bytes", "768", vec![("flash.cell", "qlc"), ("ftl.map_unit_bytes", "3072")]),
     ] {
         let pairs: Vec<_> = [(key, value)].into_iter().chain(others).collect();

@@ -23,8 +23,9 @@ struct Operation {
     gap_from_ns: Nanos,
     /// Reads have its die up to here.
     gap_until_ns: Nanos,
-    /// For how long it was kept from running so far.
+    /// For how long it was kept from running so far, and may be.
     kept_ns: Nanos,
+    kept_max_ns: Nanos,
     /// From a read's wish to its beginning; `None`: it can't be suspended.
     suspend_ns: Option<Nanos>,
     suspends: u32,
@@ -82,7 +83,8 @@ impl Operations {
         (from, until): (Nanos, Nanos),
         is_cleaning: bool,
     ) {
-        let suspend_ns = self.config.suspension.and_then(|suspension| match kind {
+        let suspension = self.config.suspension;
+        let suspend_ns = suspension.and_then(|suspension| match kind {
             Kind::Program => suspension.program_ns,
             Kind::Erase => suspension.erase_ns,
         });
@@ -92,6 +94,8 @@ impl Operations {
             gap_from_ns: from,
             gap_until_ns: from,
             kept_ns: 0,
+            kept_max_ns: suspension
+                .map_or(0, |suspension| (until - from) * Nanos::from(suspension.suspended_max_percent) / 100),
             suspend_ns,
             suspends: 0,
             is_cleaning,
@@ -148,7 +152,7 @@ impl Operations {
             return (behind, Place::Behind);
         }
         let Some(suspension) = self.config.suspension else { return (behind, Place::Behind) };
-        let is_kept_enough = suspension.longest_ns > 0 && operation.kept_ns >= suspension.longest_ns;
+        let is_kept_enough = operation.kept_ns >= operation.kept_max_ns;
         if at < operation.runs_from_ns {
             if is_kept_enough || operation.suspend_ns.is_none() {
                 return (behind, Place::Behind);

@@ -93,10 +93,6 @@ pub(super) fn config(model: &Model, geometry: &Geometry) -> Result<Option<WordLi
     let program_ns = model.optional_integer("flash.program_suspend_ns");
     let erase_ns = model.optional_integer("flash.erase_suspend_ns");
     let suspends = program_ns.is_some() || erase_ns.is_some();
-    if suspends && model.integer("flash.suspended_max_ns") == 0 {
-        let allowed = "must be at least 1 where programs or erases are suspended: without a limit reads keep them from ending";
-        return Err(model.bad("flash.suspended_max_ns", "0", allowed));
-    }
     let suspension = SuspensionConfig {
         program_ns,
         erase_ns,
@@ -104,7 +100,7 @@ pub(super) fn config(model: &Model, geometry: &Geometry) -> Result<Option<WordLi
         slice_ns: model.integer("flash.suspend_slice_ns"),
         finish_ns: model.integer("flash.finish_within_ns"),
         most: model.small("flash.suspends_max"),
-        longest_ns: model.integer("flash.suspended_max_ns"),
+        suspended_max_percent: model.small("flash.suspended_max_percent"),
     };
     Ok(Some(WordLineConfig {
         planes,

@@ -120,11 +120,12 @@ pub(super) const WORD_LINES: &[Parameter] = &[
         "times that a program or erase is suspended; 0: no limit",
     ),
     row(
-        "flash.suspended_max_ns",
-        "ns",
-        Integer(0, HOUR_NS),
-        Number(0),
-        "no more reads come in front of a program or erase that was kept from running for so long; needed where they are suspended",
+        "flash.suspended_max_percent",
+        "%",
+        Integer(1, 100_000),
+        Number(100),
+        "no more reads come in front of a program or erase that was kept from running for so much of its own time; 100: at \
+         worst reads have half of a die's time",
     ),
 ];
 

@@ -97,16 +97,16 @@ fn slowest_read(model: &Model) -> Nanos {
 impl Times {
     pub fn of(model: &Model) -> Self {
         let number = |key: &str| model.optional_integer(key).unwrap_or(0);
-        // Reads keep an operation from running for so long, and one of them more, with what that costs.
-        let kept = |key: &str| {
+        // Reads keep an operation from running for so much of its time, and one of them more, with what that costs.
+        let kept = |key: &str, own: Nanos| {
             let cost = model.optional_integer(key)? + number("flash.resume_ns") + slowest_read(model);
             Some(
-                cost + number("flash.suspended_max_ns")
+                cost + own * number("flash.suspended_max_percent") / 100
                     + number("flash.suspend_slice_ns")
                     + number("flash.finish_within_ns"),
             )
         };
-        let kept = |key: &str| kept(key).unwrap_or(0);
+        let kept = |key: &str, own: Nanos| kept(key, own).unwrap_or(0);
         let derived = &Drive::describe(model)["derived"];
         let fact = |key: &str| derived.get(key).and_then(Value::as_u64).unwrap_or(0);
         let lockstep = number("flash.lockstep_channels").max(1);
@@ -148,8 +148,8 @@ impl Times {
             bus,
             read: pages_per_unit * (slowest_read(model) + bus),
             program: pages_per_unit * (bus + dies * write_path + 2 * average - fast)
-                + kept("flash.program_suspend_ns"),
-            erase: number("flash.erase_ns") + kept("flash.erase_suspend_ns"),
+                + kept("flash.program_suspend_ns", 2 * average - fast),
+            erase: number("flash.erase_ns") + kept("flash.erase_suspend_ns", number("flash.erase_ns")),
             units_per_page: (program_bytes / unit).max(1),
             pages_per_block: number("flash.pages_per_block") / page_types / pages_per_unit.max(1),
             dies,

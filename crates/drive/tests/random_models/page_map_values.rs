@@ -74,7 +74,7 @@ pub fn word_lines(seed: u64) -> Values {
     put(&mut values, "flash.suspend_slice_ns", random.between(0, 1) * random.between(0, 200_000));
     put(&mut values, "flash.finish_within_ns", random.between(0, 1) * random.between(0, 400_000));
     put(&mut values, "flash.suspends_max", random.between(0, 4));
-    put(&mut values, "flash.suspended_max_ns", random.between(1, 2_000_000));
+    put(&mut values, "flash.suspended_max_percent", random.between(1, 300));
     if random.chance(0.3) {
         values.retain(|(key, _)| key != "controller.cleaning_pace");
         put(&mut values, "controller.cleaning_pace", "level");
