@@ -11,8 +11,8 @@ from typing import Any
 
 from drivelab.quantities import NS_PER_S, counted
 
-PROGRAM_PURPOSES = ("host", "cleaning", "folding", "wear", "map", "parity")
-"""What flash is programmed for."""
+PROGRAM_PURPOSES = ("host", "cleaning", "folding", "wear", "map", "parity", "log")
+"""What flash is programmed for; the log of the map is kept by served drives."""
 PROGRAM_KEYS = tuple(f"program_bytes_{purpose}" for purpose in PROGRAM_PURPOSES)
 READ_KEYS = tuple(
     f"read_bytes_{purpose}" for purpose in ("host", "rmw", "cleaning", "folding", "wear", "map")
@@ -43,7 +43,7 @@ def spent(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]
 
 def program_bytes(used: Mapping[str, Any]) -> int | None:
     """Bytes programmed into flash for every purpose: host data, cleaning, folding, wear levelling,
-    map.
+    map, parity and log.
     """
     if PROGRAM_KEYS[0] not in used:
         return None

@@ -73,6 +73,8 @@ pub struct Meters {
     pub buffer_hit_bytes: u64,
     /// Bytes of host writes that replaced data still in the write buffer.
     pub coalesced_bytes: u64,
+    /// Bytes of host writes that were trimmed while they waited in the write buffer.
+    pub buffer_trimmed_bytes: u64,
     /// Map units of host writes that covered only part of a mapped unit and needed a read first.
     pub units_rmw: u64,
     /// Dies sensing.

@@ -48,6 +48,7 @@ pub fn counters<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
         "erases_map": counts.erases_map,
         "erases_secure": counts.erases_secure,
         "coalesced_bytes": meters.coalesced_bytes,
+        "buffer_trimmed_bytes": meters.buffer_trimmed_bytes,
         "zero_read_bytes": meters.zero_read_bytes,
         "buffer_hit_bytes": meters.buffer_hit_bytes,
         "units_written_host": counts.units_host,

@@ -28,6 +28,7 @@ LIGHT = {
     "published": "#7b848e",
     "better": "#0a7d5c",
     "worse": "#b3470a",
+    "on-part": "#000",
     "queueing": "#9aa3ad",
     "link": "#56b4e9",
     "firmware": "#cc79a7",

@@ -76,7 +76,7 @@ def _summary(found: Mapping[str, Any]) -> list[str]:
         mean, most = (told["latency_ns"][key] / NS_PER_MS for key in ("mean", "max"))
         lines.append(f"{kind} latency: mean {number(mean, 3)} ms, longest {number(most, 3)} ms")
     if "host_write_bytes" in used:
-        programmed = smart.program_bytes(used)
+        programmed = counters.program_bytes(used)
         lines.append(
             f"host wrote {bytes_text(int(used['host_write_bytes']))}, read "
             f"{bytes_text(int(used.get('host_read_bytes', 0)))}; flash programmed "

@@ -22,8 +22,6 @@ Facts = Mapping[str, Any]
 
 SPARE_PERCENT_MIN = 10
 """With no more than this share of its spare blocks a drive counts as failing."""
-PURPOSES = (*counters.PROGRAM_PURPOSES, "log")
-"""What flash is programmed for; the log of a served drive's map keeps its trims."""
 FAULTS = (
     *("corrected_codewords", "uncorrectable_codewords", "read_retries", "blocks_refreshed"),
     *("latency_spikes", "refused_commands", "failed_commands", "lying_flushes", "ignored_fuas"),
@@ -127,7 +125,9 @@ def document(facts: Facts, target: str, command_line: list[str]) -> dict[str, An
 
 def own(facts: Facts) -> dict[str, Any]:
     """What smartctl has no keys for; units end the names."""
-    programmed = {purpose: facts.get(f"program_bytes_{purpose}") for purpose in PURPOSES}
+    programmed = {
+        purpose: facts.get(f"program_bytes_{purpose}") for purpose in counters.PROGRAM_PURPOSES
+    }
     return {
         "engine_version": _engine.engine_version(),
         "model": facts.get("model"),
@@ -146,7 +146,7 @@ def own(facts: Facts) -> dict[str, Any]:
         "host_read_bytes": facts.get("host_read_bytes"),
         "host_write_bytes": facts.get("host_write_bytes"),
         "host_trim_bytes": facts.get("host_trim_bytes"),
-        "flash_program_bytes": program_bytes(facts),
+        "flash_program_bytes": counters.program_bytes(facts),
         "flash_program_bytes_for": programmed,
         "write_amplification": amplification(facts),
         "erases": counters.erase_count(facts),
@@ -167,15 +167,9 @@ def own(facts: Facts) -> dict[str, Any]:
     }
 
 
-def program_bytes(facts: Facts) -> int | None:
-    """Bytes programmed for every purpose, the log of the map included."""
-    found = counters.program_bytes(facts)
-    return None if found is None else found + int(facts.get("program_bytes_log") or 0)
-
-
 def amplification(facts: Facts) -> float | None:
     """Bytes programmed per byte written, over the drive's life; None before the first write."""
-    programmed, written = program_bytes(facts), facts.get("host_write_bytes")
+    programmed, written = counters.program_bytes(facts), facts.get("host_write_bytes")
     return programmed / written if written and programmed is not None else None
 
 
@@ -199,7 +193,7 @@ def attributes(facts: Facts) -> list[Attribute]:
     share = 100 if spare is None else math.ceil(spare)
     mean = facts.get("erase_count_mean")
     worn = _worn_percent(facts)
-    programmed = program_bytes(facts)
+    programmed = counters.program_bytes(facts)
     found = [
         Attribute(5, "Reallocated_Sector_Ct", facts.get("retired_blocks"), share),
         Attribute(9, "Power_On_Hours", _seconds(facts) // 3600),

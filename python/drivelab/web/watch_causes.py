@@ -2,9 +2,9 @@
 
 The causes of a span of time add up, to the byte, to what was programmed less what was written:
 
-    programmed = written - overwritten + completing + buffer   (what leaves the write buffer)
-               + padding - compression + merging                (how it lies in pages)
-               + cleaning + wear + folding + map + parity       (what the drive does beside it)
+    programmed = written - overwritten - trimmed + completing + buffer   (what leaves the buffer)
+               + padding - compression + merging                 (how it lies in pages)
+               + cleaning + wear + folding + map + parity + log  (what the drive does beside it)
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from drivelab import counters
 from drivelab.model import Model
 
-_BESIDE = ("wear", "folding", "map", "parity")
+_BESIDE = ("wear", "folding", "map", "parity", "log")
 """Purposes of programs that are causes as they are."""
 
 
@@ -82,10 +82,15 @@ def _on_the_way(used: Mapping[str, Any], storing: Storing) -> dict[str, int]:
     if unit is None:
         return {}
     commands, completed = used.get("host_write_commands", 0), used.get("units_rmw", 0)
-    overwritten = used.get("coalesced_bytes", 0)
+    overwritten, trimmed = used.get("coalesced_bytes", 0), used.get("buffer_trimmed_bytes", 0)
     left = used.get("units_written_host", 0) * unit
-    more = left - (written - overwritten)
+    more = left - (written - overwritten - trimmed)
     # A command that is smaller than a unit covers a part of one, which needn't be in flash yet.
     most = commands * unit - written if written < commands * unit else completed * unit
     completing = min(max(0, more), most)
-    return {"overwritten": -overwritten, "completing": completing, "buffer": more - completing}
+    return {
+        "overwritten": -overwritten,
+        "trimmed": -trimmed,
+        "completing": completing,
+        "buffer": more - completing,
+    }

@@ -130,6 +130,8 @@ def between(before: Moment, after: Moment, storing: Storing) -> dict[str, Any]:
         "since_s": since_ns / NS_PER_S,
         "host_write_bytes": used["host_write_bytes"],
         "host_read_bytes": used["host_read_bytes"],
+        "host_trim_bytes": used.get("host_trim_bytes", 0),
+        "host_flush_commands": used.get("host_flush_commands", 0),
         "host_write_commands": used["host_write_commands"],
         "program_bytes": programs,
         "slc_bytes": used.get("program_bytes_slc", 0),

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
-from drivelab import Job, counters
+from drivelab import Job, counters, workload
 from drivelab.progress import TaskProgress
 from drivelab.targets import EngineTarget
 from drivelab.web import watch_preparing
 from drivelab.web.watch_causes import Storing, causes
 from drivelab.web.watch_choice import Choice
+from drivelab.workload import TRIM, WRITE, Recorded, Requests
 
 
 def did(target: EngineTarget, **options: Any) -> dict[str, Any]:
@@ -79,3 +81,24 @@ def test_a_drive_whose_units_nobody_knows_has_its_bytes_all_the_same() -> None:
     assert sum(shares.values()) == (counters.program_bytes(used) or 0) - used["host_write_bytes"]
     assert largest(shares) == "pages"
     assert "completing" not in shares
+
+
+@pytest.mark.parametrize("bs", ["4k", "512"])
+def test_what_is_trimmed_in_the_buffer_waits_there_no_more(bs: str) -> None:
+    target = prepared("samsung-980-pro-1tb", "new")
+    pages = 4096
+    size = 4096 if bs == "4k" else 512
+    lba = np.repeat(np.arange(pages, dtype=np.uint64) * 8, 2)
+    requests = Requests(
+        op=np.tile(np.array([WRITE, TRIM], dtype=np.uint8), pages),
+        lba=lba,
+        sector_count=np.tile(np.array([size // 512, 8], dtype=np.uint32), pages),
+        arrival_ns=np.zeros(2 * pages, dtype=np.uint64),
+    )
+    before = target.counters()
+    job = workload.Job(name="trimmed", source=Recorded(pacing="closed"), queue_depth=1)
+    target.run_requests(job, requests, TaskProgress("test"))
+    used = counters.spent(before, target.counters())
+    shares = found(target, used)
+    assert shares["trimmed"] == -pages * size
+    assert abs(shares.get("buffer", 0)) <= target.model.value("write_buffer.size_bytes")

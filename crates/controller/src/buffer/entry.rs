@@ -50,4 +50,6 @@ pub struct Dropped {
     pub order: u64,
     /// Its first word, if words are kept.
     pub word: u64,
+    /// How many sectors the host had written of it.
+    pub sectors: u32,
 }

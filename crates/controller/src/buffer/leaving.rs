@@ -125,7 +125,10 @@ impl WriteBuffer {
         self.leave_queue(&entry);
         self.release(id);
         let word = self.stamps(id).and_then(|words| words.first()).copied().unwrap_or(0);
-        Dropped { waiter: entry.waiter, order: entry.order, word }
+        let all = self.sectors_per_unit as u32;
+        // Of a larger unit bits say nothing.
+        let sectors = if all > u64::BITS { all } else { entry.sectors.count_ones() };
+        Dropped { waiter: entry.waiter, order: entry.order, word, sectors }
     }
 
     /// An entry waits no longer.

@@ -7,7 +7,7 @@ use drivelab_sim::time::share;
 
 use super::{Scheduled, Slot, SolidStateDrive};
 use crate::buffer::{EntryState, NONE};
-use crate::command::Op;
+use crate::command::{Op, SECTOR_BYTES};
 use crate::flash::BusyTime;
 
 impl<M: Scheduled> SolidStateDrive<M> {
@@ -195,6 +195,7 @@ impl<M: Scheduled> SolidStateDrive<M> {
                 durable.drop_programming(lpn, words[0] as u32);
             }
             for dropped in self.buffer.trim(lpn) {
+                self.meters.buffer_trimmed_bytes += u64::from(dropped.sectors) * SECTOR_BYTES;
                 match &mut self.durable {
                     Some(durable) => durable.drop_buffered(lpn, &dropped),
                     None => self.entry_done(dropped.waiter, dropped.order, 0, now),

@@ -1,4 +1,5 @@
-// Every table as CSV: a button below it, made of what the table shows.
+// Every table has the name of what stands above it, can be scrolled by keys where it is too wide, and comes as CSV: a
+// button below it, made of what the table shows.
 "use strict";
 (() => {
   const words = (cell) => cell.textContent.replace(/\s+/g, " ").trim();
@@ -21,11 +22,13 @@
     return rows;
   };
 
-  const name = (table) => {
+  const above = (table, tags) => {
     let place = table;
-    while (place && !/^H[1-6]$/.test(place.tagName)) place = place.previousElementSibling || place.parentElement;
-    return ((place && place.textContent) || "table").toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+    while (place && !tags.test(place.tagName)) place = place.previousElementSibling || place.parentElement;
+    return place ? words(place) : "table";
   };
+  const name = (table) =>
+    above(table, /^H[1-6]$/).toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
 
   const save = (table) => {
     // Programs that open CSV in another encoding are told by the mark.
@@ -37,7 +40,23 @@
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   };
 
+  // What can't be scrolled is no place to stop at.
+  const wide = new ResizeObserver((places) => {
+    for (const { target } of places) {
+      const scrolls = target.scrollWidth > target.clientWidth + 1;
+      for (const [key, value] of [["tabindex", "0"], ["role", "region"], ["aria-label", target.dataset.label]]) {
+        if (scrolls) target.setAttribute(key, value);
+        else target.removeAttribute(key);
+      }
+    }
+  });
+  for (const place of document.querySelectorAll(".scroll")) {
+    place.dataset.label = above(place, /^(H[1-6]|SUMMARY)$/);
+    wide.observe(place);
+  }
+
   for (const table of document.querySelectorAll("table")) {
+    if (!table.caption) table.setAttribute("aria-label", above(table, /^(H[1-6]|SUMMARY)$/));
     const button = document.createElement("button");
     button.type = "button";
     button.className = "csv";

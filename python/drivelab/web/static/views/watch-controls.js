@@ -65,7 +65,8 @@ export class Controls {
       "aria-label": "Speed",
       oninput: () => this.setSpeed(),
     });
-    this.speedShown = h("output");
+    // The slider says it, too; what the drive reaches changes all the time.
+    this.speedShown = h("output", { "aria-live": "off" });
     this.workload = h(
       "select",
       { "aria-label": "Workload", onchange: () => this.send({ do: "workload", name: this.workload.value }) },

@@ -1,6 +1,6 @@
 // The blocks of a drive to look at: by colour, by place, one by one, and as a table.
 
-import { fill, h } from "../dom.js";
+import { fill, h, say, scrolling } from "../dom.js";
 import { VIEWS } from "./watch-colours.js";
 import { Picture } from "./watch-picture.js";
 import { dieTable, legend, pagesOf } from "./watch-words.js";
@@ -45,9 +45,9 @@ export class BlockMap {
     this.veil = h("div.veil", { role: "status" });
     this.bar = h("div.watch-bar", this.tabs, this.legend);
     this.stage = h("div.stage", this.map, this.overlay, this.veil);
-    this.told = h("p.told", { "aria-live": "polite" });
+    this.told = h("p.told");
     this.pages = h("section", { hidden: true, "aria-label": "Pages of a block" });
-    this.table = h("div.scroll");
+    this.table = scrolling("Every die of the drive");
     this.details = h("details", h("summary", "The same as a table"), this.table);
     this.under = h("div.under", this.pages, this.details);
     this.picture = new Picture(this.map, this.overlay);
@@ -153,7 +153,7 @@ export class BlockMap {
     this.tellOf(where, ` · ${[role, pages, wear, age].filter(Boolean).join(" · ")}`);
   }
 
-  /** A screen reader speaks whatever is written here: nothing is that hasn't changed. */
+  /** What the pointed block is like changes with the drive; a screen reader hears of it when keys move there. */
   tellOf(where, words) {
     if (this.told.textContent !== where + words) fill(this.told, where ? h("b", where) : null, words);
   }
@@ -168,6 +168,7 @@ export class BlockMap {
     if (block === null || block === undefined) return;
     event.preventDefault();
     this.point(block);
+    say(this.told.textContent);
   }
 
   open(block) {

@@ -19,12 +19,14 @@ const MORE = {
   wear: () => " to even out wear",
   map: () => " for the map",
   parity: () => " for parity",
+  log: () => " for the log of the map",
   padding: () => " left empty, in pages that were programmed before they were full",
   compression: () => ", as data takes whole granules",
   pages: () => " in pages with the host's data",
   buffer: () => " from the write buffer, where it had waited",
 };
 const LESS = {
+  trimmed: () => "trimmed in the write buffer before it was programmed",
   overwritten: () => "replaced in the write buffer before it was programmed",
   compression: () => "saved by compression",
   pages: () => "which has not reached the flash",
@@ -76,6 +78,8 @@ function unwritten(span, said, layout) {
     const each = span.latency.ios ? `, on average ${time(span.latency.mean_us)} each` : "";
     return `the host only read: ${rate(span, span.host_read_bytes)}${each}. ${own || nothing}`;
   }
+  if (span.host_trim_bytes) return `the host only trimmed: ${rate(span, span.host_trim_bytes)}. ${own || nothing}`;
+  if (span.host_flush_commands) return `the host only flushed: ${some(span.host_flush_commands, "time")}. ${own || nothing}`;
   // A drive may take longer for a command than this.
   const asked = said.inside === undefined ? said.workload !== "idle" : said.inside > 0;
   if (asked) return `no command of the host got on. ${own || nothing}`;
