@@ -1,7 +1,7 @@
 """Runs of job files and replays of traces as documents of a review, so that they can be compared.
 
-Each job and direction becomes a test: what was run is compared only with what has the same name, in
-the same state, with the same options.
+Each job and direction becomes a test, and so do the flushes of a job: what was run is compared only
+with what has the same name, in the same state, with the same options.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 
 from drivelab.database import REPLAY, REVIEW, RUN, Recorded, Row
 from drivelab.database.job_rows import job_tests, repeated_job, replay_options
+from drivelab.fio.output import FLUSHES
 from drivelab.records import SCHEMA
 from drivelab.records.review import Review
 from drivelab.records.series import Series
@@ -106,7 +107,12 @@ def _values(row: Row, flash: Row, repeats: Record | None) -> list[Record]:
 
     What was repeated is a mean; a number that a repeat hasn't got is none.
     """
-    found = [(name, title, unit, better, row.get(name)) for name, title, unit, better in VALUES]
+    found = [
+        (name, title, unit, better, row.get(name))
+        for name, title, unit, better in VALUES
+        # Flushes move no bytes.
+        if row["direction"] != FLUSHES or name != "mib_per_s"
+    ]
     if row["direction"] == "write":
         amplification = flash.get("write_amplification")
         found.append(("write_amplification", "write amplification", "", "lower", amplification))
@@ -137,7 +143,9 @@ def _of_row(row: Row, rows: Iterable[Row]) -> Iterable[Row]:
 
 
 def _series(run: Recorded, row: Row) -> Record | None:
-    """A direction of a job over time; None in databases that don't know it."""
+    """A direction of a job over time; None in databases that don't know it, and of flushes."""
+    if row["direction"] == FLUSHES:
+        return None
     if run.kind == REPLAY:
         found = run.document["replay"][row["direction"]].get("series")
     else:

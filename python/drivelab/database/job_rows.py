@@ -8,6 +8,7 @@ from typing import Any
 
 from drivelab import counters
 from drivelab.data_patterns import data_pattern_text
+from drivelab.fio.output import DIRECTIONS, FLUSHES
 from drivelab.latencies import SPLIT_PARTS, histogram_us
 from drivelab.names import told_apart
 from drivelab.quantities import NS_PER_US, mib
@@ -22,7 +23,6 @@ RUN, REPLAY = "run", "replay"
 REPLAYED = ("pacing", "queue_depth", "idle_cap_ns", "span_bytes")
 TRACED = ("requests", "bytes")
 """Of a replay's document, in `drivelab` and in `trace`: what decides what was asked of a drive."""
-DIRECTIONS = ("read", "write", "trim")
 TIMES = ("min", "mean", "stddev", "max")
 
 
@@ -125,9 +125,15 @@ def of_run(document: Record) -> dict[str, Iterable[Row]]:
     }
     return {
         "tests": [keys | whole],
-        "measurements": of_each_direction(_fio_measurement),
-        "percentiles": of_each_direction(_fio_percentiles),
-        "histogram_bins": of_each_direction(_fio_histogram),
+        "measurements": [*of_each_direction(_fio_measurement), *of_each(_fio_flushes)],
+        "percentiles": [
+            *of_each_direction(lambda job, direction: _fio_percentiles(job[direction]["clat_ns"])),
+            *of_each(lambda job: _of_flushes(_fio_percentiles(job["sync"]["lat_ns"]))),
+        ],
+        "histogram_bins": [
+            *of_each_direction(lambda job, direction: _fio_histogram(job[direction]["clat_ns"])),
+            *of_each(lambda job: _of_flushes(_fio_histogram(job["sync"]["lat_ns"]))),
+        ],
         "latency_parts": [
             *_fio_parts(document, names, keys),
             *of_each_direction(lambda job, direction: tails(_own(job, direction).get("tails"))),
@@ -212,20 +218,39 @@ def _fio_measurement(job: Record, direction: str) -> Iterator[Row]:
     }
 
 
+def _fio_flushes(job: Record) -> Iterator[Row]:
+    """The flushes of a job, which move no bytes."""
+    sync = job["sync"]
+    if count := sync["total_ios"]:
+        seconds = job["job_runtime"] / 1000
+        yield {
+            "direction": FLUSHES,
+            "job_name": job["jobname"],
+            "ios": count,
+            "iops": count / seconds if seconds else None,
+            **latencies({key: _us(sync["lat_ns"][key]) for key in TIMES}),
+        }
+
+
+def _of_flushes(rows: Iterable[Row]) -> Iterator[Row]:
+    for row in rows:
+        yield {"direction": FLUSHES, **row}
+
+
 def _own(job: Record, direction: str) -> Record:
     """What fio's JSON has no place for; databases of older layouts knew less."""
     found: Record = job[direction]["drivelab"]
     return found
 
 
-def _fio_percentiles(job: Record, direction: str) -> Iterator[Row]:
-    for percentile, latency_ns in (job[direction]["clat_ns"].get("percentile") or {}).items():
+def _fio_percentiles(measured: Record) -> Iterator[Row]:
+    for percentile, latency_ns in (measured.get("percentile") or {}).items():
         if latency_ns is not None:
             yield {"percentile": float(percentile), "latency_us": _us(latency_ns)}
 
 
-def _fio_histogram(job: Record, direction: str) -> Iterable[Row]:
-    bins = job[direction]["clat_ns"].get("bins") or {}
+def _fio_histogram(measured: Record) -> Iterable[Row]:
+    bins = measured.get("bins") or {}
     found = histogram_us(sorted((int(ns), count) for ns, count in bins.items()))
     return histogram({"histogram": found})
 
@@ -252,6 +277,10 @@ def of_replay(document: Record) -> dict[str, Iterable[Row]]:
     done = {
         direction: measured[direction] for direction in DIRECTIONS if measured[direction]["ios"]
     }
+    if count := measured["flush"]["count"]:
+        seconds = measured.get("duration_s")
+        rate = count / seconds if seconds else None
+        done[FLUSHES] = {"ios": count, "iops": rate, "latency_us": measured["flush"]["latency_us"]}
     whole = {
         **_traffic(measured, measured.get("duration_s")),
         "kind": REPLAY,

@@ -105,16 +105,16 @@ TESTS = table(
 )
 MEASUREMENTS = table(
     "measurements",
-    "Requests of one direction of one job: a test of kind stream is one",
+    "Requests of one direction of one job, or its flushes; a test of kind stream is one",
     """
     job VARCHAR the test's id; of a run the job's name, of namesakes and clones with a number
-    direction VARCHAR (direction IN ('read', 'write', 'trim')) of the requests
+    direction VARCHAR (direction IN ('read', 'write', 'trim', 'flush')) of the requests
     job_name VARCHAR the job's name alone
     block_bytes UBIGINT? size of a request, of tests
     queue_depth UINTEGER? requests outstanding, of tests
     align_bytes UBIGINT? requests begin at multiples of it, of tests
     ios UBIGINT requests done
-    bytes UBIGINT bytes done
+    bytes UBIGINT? bytes done; flushes move none
     iops DOUBLE? requests per second
     mib_per_s DOUBLE? throughput
     latency_min_us DOUBLE? the shortest

@@ -5,9 +5,9 @@ from __future__ import annotations
 from drivelab.database import details, measured
 from drivelab.database.layout import Table
 
-VERSION = 7
+VERSION = 8
 """Of these tables; in table `layout` of every file. A file of another version isn't written to."""
-READABLE = (3, 4, 5, 6, VERSION)
+READABLE = (3, 4, 5, 6, 7, VERSION)
 """Versions of files whose runs are read: of the older ones, the documents."""
 RUN_SINCE = 4
 """Runs of job files in older files lack what their groups did together."""

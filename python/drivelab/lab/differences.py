@@ -13,6 +13,7 @@ from drivelab.comparison import compare as compared
 from drivelab.comparison.pairing import Metric, Pair
 from drivelab.comparison.runs import as_review
 from drivelab.errors import RequestError
+from drivelab.fio.output import FLUSHES
 from drivelab.lab import checks
 from drivelab.lab.history import state_label
 from drivelab.lab.reading import Stored, read
@@ -192,6 +193,7 @@ def _as_review(result: Result) -> dict[str, Any]:
                     "value": row[name] if name != P99 or tells(row["ios"], 99) else None,
                 }
                 for name, title, unit, better in _VALUES
+                if row["direction"] != FLUSHES or name not in OF_BYTES
             ],
             "tables": [],
             "charts": [],
@@ -220,6 +222,8 @@ _VALUES = (
     ("write_amplification", "write amplification", "", "lower"),
 )
 """Of a summary's columns, those that are compared."""
+OF_BYTES = ("mib_per_s", "write_amplification")
+"""Those of what moves bytes, as flushes don't."""
 
 
 def _percent(ratio: float | None) -> float | None:

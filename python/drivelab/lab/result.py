@@ -12,7 +12,7 @@ import polars as pl
 from drivelab import counters, results
 from drivelab.errors import RequestError
 from drivelab.fio import effects
-from drivelab.fio.output import DIRECTIONS, flash_of_jobs, traffic_record
+from drivelab.fio.output import DIRECTIONS, FLASH_KEYS, FLUSHES, flash_of_jobs, traffic_record
 from drivelab.lab.columns import (
     LATENCY,
     OF_DRIVE,
@@ -169,35 +169,45 @@ class Result:
 
     @property
     def summary(self) -> pl.DataFrame:
-        """A row for each job and direction with requests: rates, latencies, what flash did for it.
+        """A row for each job and direction with requests: rates, latencies, what flash did for it;
+        and one for its flushes.
 
         What several jobs did to the flash together is nobody's own: null there, see `totals`.
         """
         flash = flash_of_jobs(self._report, self.totals)
-        rows = [
-            {"job": job["name"], "direction": direction}
-            | _rates(job[direction])
-            | flash[index][direction]
-            for index, job in enumerate(self._report["jobs"])
-            for direction in DIRECTIONS
-            if job[direction]["ios"]
-        ]
+        rows = []
+        for index, job in enumerate(self._report["jobs"]):
+            rows += [
+                {"job": job["name"], "direction": direction}
+                | _rates(job[direction])
+                | flash[index][direction]
+                for direction in DIRECTIONS
+                if job[direction]["ios"]
+            ]
+            if job[FLUSHES]["count"]:
+                rows.append({"job": job["name"], "direction": FLUSHES} | _flushes(job))
         return pl.DataFrame(rows, schema=SUMMARY)
 
     @property
     def latency(self) -> pl.DataFrame:
-        """The distribution of latencies: a row for each job, direction and bin that isn't empty.
+        """The distribution of latencies: a row for each job, direction (flushes are one here, too)
+        and bin that isn't empty.
 
         `latency_us` is the longest of the bin (at most 0.1 % above any of it), `share` the part of
         the requests that took as long or less.
         """
         rows: list[tuple[str, str, float, int, float]] = []
-        for job, direction, part in self._parts():
+        measured = [
+            (job["name"], direction, job[direction]["latency_ns"])
+            for job in self._report["jobs"]
+            for direction in (*DIRECTIONS, FLUSHES)
+        ]
+        for job, direction, latency in measured:
             done = 0
-            for top_ns, count in part["latency_ns"]["bins"]:
+            for top_ns, count in latency["bins"] if latency else ():
                 done += count
-                bound_ns = min(top_ns, part["latency_ns"]["max"])
-                rows.append((job, direction, bound_ns / NS_PER_US, count, done / part["ios"]))
+                bound_ns = min(top_ns, latency["max"])
+                rows.append((job, direction, bound_ns / NS_PER_US, count, done / latency["count"]))
         return pl.DataFrame(rows, schema=LATENCY, orient="row")
 
     @property
@@ -282,9 +292,9 @@ class Result:
         return Plots(self)
 
     def metrics(self) -> dict[str, Any]:
-        """The numbers of a run of one direction as one flat record; raises RequestError where
-        there are several."""
-        rows = self.summary.rows(named=True)
+        """The numbers of a run of one direction as one flat record, without its flushes; raises
+        RequestError where there are several."""
+        rows = self.summary.filter(pl.col("direction") != FLUSHES).rows(named=True)
         if len(rows) != 1:
             raise RequestError(
                 f"metrics(): {len(rows)} directions had requests, one is needed; see summary"
@@ -343,6 +353,17 @@ def _padded(values: Sequence[Any] | None, count: int) -> list[Any]:
     """So many values; null where there is none."""
     known = list(values or ())[:count]
     return known + [None] * (count - len(known))
+
+
+def _flushes(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Rates and latencies of a job's flushes, which move no bytes."""
+    count, times = job[FLUSHES]["count"], results.latency_us(job[FLUSHES]["latency_ns"])
+    runtime_s = job["runtime_ns"] / NS_PER_S
+    return dict.fromkeys(("bytes", "mib_per_s", *FLASH_KEYS)) | {
+        "ios": count,
+        "iops": count / runtime_s if runtime_s else None,
+        **{f"latency_{name}_us": times[name] for name in TIMES},
+    }
 
 
 def _rates(part: Mapping[str, Any]) -> dict[str, Any]:

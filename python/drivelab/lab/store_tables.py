@@ -41,6 +41,8 @@ class _Table:
         return f"CREATE TABLE {self.name} ({columns}, {self.keys})"
 
 
+ROWS = "with a row for flushes"
+"""Which rows the tables have: those of other versions of drivelab had fewer in the same columns."""
 _OF_POINT = "FOREIGN KEY (key) REFERENCES points (key)"
 _TABLES = (
     _Table(
@@ -91,10 +93,17 @@ def fill(connection: duckdb.DuckDBPyConnection) -> None:
 
 def _make(connection: duckdb.DuckDBPyConnection) -> None:
     """Makes the tables where they aren't there, or are of another version of drivelab."""
-    if any(_columns(connection, table.name) != table.columns for table in _TABLES):
+    names = [table.name for table in _TABLES]
+    told = connection.execute(
+        "SELECT comment FROM duckdb_tables() WHERE list_contains($names, table_name)",
+        {"names": names},
+    ).fetchall()
+    is_known = told == [(ROWS,)] * len(names)
+    if not is_known or any(_columns(connection, one.name) != one.columns for one in _TABLES):
         for table in _TABLES:
             connection.execute(f"DROP TABLE IF EXISTS {table.name}")
             connection.execute(table.statement)
+            connection.execute(f"COMMENT ON TABLE {table.name} IS '{ROWS}'")
 
 
 def _columns(connection: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
