@@ -77,6 +77,7 @@ def meaning_of(key: str) -> str:
     if not key.startswith(JOB):
         return meaning(key)
     name = option_meaning(key.removeprefix(JOB))
+    # Both may stand in a job, where they must agree: one of them can't vary.
     return JOB + {"filesize": "size"}.get(name, name)
 
 

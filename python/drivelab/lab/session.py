@@ -227,7 +227,9 @@ def _whole(key: str, values: ArrayLike, multiple: int) -> NDArray[np.uint64]:
     """Whole numbers of something, in it."""
     numbers = _column(key, values)
     # Beyond 64 bits numpy keeps Python's own.
-    is_whole = numbers.dtype.kind in "iu" or all(type(number) is int for number in numbers)
+    is_whole = numbers.dtype.kind in "iu" or all(
+        isinstance(number, int | np.integer) and not isinstance(number, bool) for number in numbers
+    )
     # An empty list has no type of its own: numpy calls it one of floats.
     if numbers.size and not is_whole:
         raise RequestError(f"{key}: has {numbers.dtype} elements; allowed: whole numbers")

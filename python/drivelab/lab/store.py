@@ -192,7 +192,8 @@ def _gone_if_it_fails(file: Path) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        file.unlink(missing_ok=True)
+        for left in (file, file.with_name(f"{file.name}.wal")):
+            left.unlink(missing_ok=True)
         # What others have put there meanwhile stays.
         with suppress(OSError):
             for folder in made:

@@ -14,14 +14,14 @@ import math
 from dataclasses import dataclass, field
 from typing import Literal
 
-from drivelab.counters import spent_in, write_amplification
+from drivelab.counters import program_bytes, spent_in, write_amplification
 from drivelab.procedures.measured import Chart, Column, Row, Table, Value
 from drivelab.procedures.pts.bench import Bench, Stimulus, one_size
 from drivelab.procedures.pts.convergence import Convergence, Tracked, until_steady
 from drivelab.procedures.pts.rates import MINUTE, Sample, duration_s, samples, whole_sample
 from drivelab.procedures.pts.settings import time_words
 from drivelab.procedures.pts.steady_state import WINDOW_ROUNDS
-from drivelab.quantities import GB, KIB, MB
+from drivelab.quantities import GB, KIB, MB, number
 from drivelab.targets import Report
 
 BLOCK_BYTES = 4 * KIB
@@ -103,6 +103,17 @@ class Saturation:
             rounds,
             f"No steady window counts before {capacities} written or {least} have passed: until "
             "then a drive may live on erased blocks.",
+        )
+
+    def notes(self, found: Convergence) -> tuple[str, ...]:
+        """What is to be known of a steady state that came by time, before much was written."""
+        percent = 100 * self.written_bytes / self.bench.capacity_bytes
+        has_flash = program_bytes(spent_in(self.stretches[-1])) is not None
+        if not found.steady or percent >= 100 or not has_flash:
+            return ()
+        return (
+            f"It was steady with {number(percent, 2)} % of the capacity written: a drive that has "
+            "erased blocks left may be slower once they are used up.",
         )
 
     def level(self, found: Convergence) -> Value:

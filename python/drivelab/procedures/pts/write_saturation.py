@@ -89,7 +89,7 @@ class WriteSaturationTest(PerformanceTest):
                 ),
                 *writing.deviations(),
             ),
-            notes=found.notes(),
+            notes=(*found.notes(), *writing.notes(found)),
             steady_state=found.record(),
         )
 
