@@ -79,7 +79,8 @@ function unwritten(span, said, layout) {
     return `the host only read: ${rate(span, span.host_read_bytes)}${each}. ${own || nothing}`;
   }
   if (span.host_trim_bytes) return `the host only trimmed: ${rate(span, span.host_trim_bytes)}. ${own || nothing}`;
-  if (span.host_flush_commands) return `the host only flushed: ${some(span.host_flush_commands, "time")}. ${own || nothing}`;
+  const flushes = span.host_flush_commands;
+  if (flushes) return `the host only flushed: ${some(flushes, "time")}. ${own || nothing}`;
   // A drive may take longer for a command than this.
   const asked = said.inside === undefined ? said.workload !== "idle" : said.inside > 0;
   if (asked) return `no command of the host got on. ${own || nothing}`;
