@@ -225,7 +225,7 @@ CLIPPED = """() => {
     for (const { textContent } of choice.options)
       if (pen.measureText(textContent).width > room) found.push(`${textContent} in ${room} px`);
   }
-  for (const one of all(":is(button, output, h1, h3, .tabs, .reading, .legend span, .about, .now)"))
+  for (const one of all(":is(button, output, h1, h2, .tabs, .reading, .legend span, .about, .now)"))
     if (one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).display !== "inline")
       found.push(`${one.textContent} is ${one.scrollWidth} wide in ${one.clientWidth}`);
   const parts = all(

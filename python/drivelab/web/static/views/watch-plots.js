@@ -162,7 +162,7 @@ class Dial {
     this.element = h(
       "section.dial",
       { "aria-label": about.title },
-      h("h3", about.title),
+      h("h2", about.title),
       h("div.readings", lines),
       this.canvas,
     );

@@ -18,7 +18,7 @@ export class Queues {
     this.inside = bar("In the controller", room);
     this.list = h("ol");
     const about = h("small.soft", `${queues} submission queues; those that the workload uses`);
-    fill(this.element, h("h3", "Queues"), this.inside.element, this.list, about);
+    fill(this.element, h("h2", "Queues"), this.inside.element, this.list, about);
   }
 
   take({ queues }) {
