@@ -12,7 +12,7 @@ from typing import Any
 from drivelab import _engine, disks, model_layers, parameters, sources, without_effect
 from drivelab.errors import RequestError
 from drivelab.model_texts import Overrides as Overrides
-from drivelab.model_texts import Texts, meaning
+from drivelab.model_texts import Texts, check_apart
 from drivelab.quantities import GIB
 
 CELL_BITS = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
@@ -255,17 +255,12 @@ def split_override(text: str) -> tuple[str, str]:
 
 
 def split_overrides(texts: Iterable[str]) -> list[tuple[str, str]]:
-    """KEY=VALUE of several `--set` as pairs; raises RequestError for two that say the same thing:
-    which of them counts nobody could tell."""
-    given: dict[str, str] = {}
-    found = []
-    for text in texts:
-        key, value = split_override(text)
-        about = meaning(key)
-        if about in given:
-            raise RequestError(f"--set {given[about]} and --set {text}: give one of them", key)
-        given[about] = text
-        found.append((key, value))
+    """KEY=VALUE of several `--set` as pairs; raises RequestError for two that say the same
+    thing."""
+    texts = list(texts)
+    found = [split_override(text) for text in texts]
+    words = (f"--set {text}" for text in texts)
+    check_apart(zip((key for key, _ in found), words, strict=True))
     return found
 
 

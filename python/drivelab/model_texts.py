@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,6 +25,17 @@ def meaning(key: str) -> str:
     """A parameter's key, the same for keys that say the same thing; of an array's members, too."""
     section, dot, name = key.rpartition(".")
     return f"{section}{dot}{CAPACITIES[0]}" if name in CAPACITIES else key
+
+
+def check_apart(said: Iterable[tuple[str, str]]) -> None:
+    """Raises RequestError for two parameters that say the same thing: which of them counts nobody
+    could tell. `said`: keys, and the words that each was given in."""
+    given: dict[str, str] = {}
+    for key, words in said:
+        about = meaning(key)
+        if about in given:
+            raise RequestError(f"{given[about]} and {words}: give one of them", key)
+        given[about] = words
 
 
 @dataclass(frozen=True)

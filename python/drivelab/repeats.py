@@ -16,7 +16,8 @@ from typing import Any
 from drivelab import failures
 from drivelab import review as laboratory
 from drivelab.estimates import estimate
-from drivelab.fio.output import DIRECTIONS, FLUSHES
+from drivelab.fio.flushes import FLUSHES, flushes_of
+from drivelab.fio.output import DIRECTIONS
 from drivelab.quantities import mib, repeat_seeds
 
 Record = dict[str, Any]
@@ -172,25 +173,11 @@ JOB_NUMBERS: Mapping[str, Callable[[Record], float | None]] = {
     "write_amplification": lambda part: part["drivelab"]["write_amplification"],
 }
 """Numbers of a direction of a job that are repeated, from fio's JSON."""
-FLUSH_NUMBERS = {
-    name: of for name, of in JOB_NUMBERS.items() if name == "iops" or name.startswith("latency")
-}
-"""The same of flushes."""
 
 
 def _percentile_us(part: Record, key: str) -> float | None:
     found = part["clat_ns"].get("percentile", {}).get(key)
     return None if found is None else found / 1e3
-
-
-def _part(job: Record, direction: str) -> Record:
-    """A direction of a job; of its flushes in the same form."""
-    if direction != FLUSHES:
-        return dict(job[direction])
-    count, seconds = job["sync"]["total_ios"], job["job_runtime"] / 1000
-    latency = job["sync"]["lat_ns"]
-    rate = count / seconds if seconds else None
-    return {"total_ios": count, "iops": rate, "lat_ns": latency, "clat_ns": latency}
 
 
 def of_jobs(documents: Sequence[Record], chosen: Sequence[int]) -> Record:
@@ -200,13 +187,13 @@ def of_jobs(documents: Sequence[Record], chosen: Sequence[int]) -> Record:
     """
     rows = []
     for index, job in enumerate(documents[0]["jobs"]):
-        jobs_of_all = [document["jobs"][index] for document in documents]
-        for direction in (*DIRECTIONS, FLUSHES):
-            parts = [_part(each, direction) for each in jobs_of_all]
+        jobs = [document["jobs"][index] for document in documents]
+        found = {direction: [one[direction] for one in jobs] for direction in DIRECTIONS}
+        for direction, parts in (found | {FLUSHES: list(map(flushes_of, jobs))}).items():
             if not all(part["total_ios"] for part in parts):
                 continue
             numbers = {}
-            for name, of in (FLUSH_NUMBERS if direction == FLUSHES else JOB_NUMBERS).items():
+            for name, of in JOB_NUMBERS.items():
                 values = [value for value in map(of, parts) if value is not None]
                 if len(values) == len(parts):
                     numbers[name] = estimate(values).record()

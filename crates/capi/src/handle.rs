@@ -126,15 +126,10 @@ impl Handle {
         &self.done[self.heard..end]
     }
 
-    /// The host has heard of so many more.
+    /// The host has heard of so many more. They go as soon as they are the greater part: a host that hands over a request
+    /// for each that it hears of never hears of all.
     pub(crate) fn forget(&mut self, count: usize) {
         self.heard += count;
-        self.drop_heard();
-    }
-
-    /// What the host has heard of goes as soon as it is the greater part: a host that hands over a request for each that
-    /// it hears of never hears of all.
-    fn drop_heard(&mut self) {
         if 2 * self.heard >= self.done.len() {
             self.done.drain(..self.heard);
             self.heard = 0;

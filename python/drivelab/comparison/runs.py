@@ -11,7 +11,7 @@ from typing import Any
 
 from drivelab.database import REPLAY, REVIEW, RUN, Recorded, Row
 from drivelab.database.job_rows import job_tests, repeated_job, replay_options
-from drivelab.fio.output import FLUSHES
+from drivelab.fio.flushes import FLUSHES
 from drivelab.records import SCHEMA
 from drivelab.records.review import Review
 from drivelab.records.series import Series

@@ -8,7 +8,8 @@ from typing import Any
 
 from drivelab import counters
 from drivelab.data_patterns import data_pattern_text
-from drivelab.fio.output import DIRECTIONS, FLUSHES
+from drivelab.fio.flushes import FLUSHES, flushes_of
+from drivelab.fio.output import DIRECTIONS
 from drivelab.latencies import SPLIT_PARTS, histogram_us
 from drivelab.names import told_apart
 from drivelab.quantities import NS_PER_US, mib
@@ -101,7 +102,7 @@ def job_tests(jobs: Sequence[Record]) -> list[str]:
 def of_run(document: Record) -> dict[str, Iterable[Row]]:
     """Rows of a job file's run."""
     own = document["drivelab"]
-    jobs = document["jobs"]
+    jobs = [{**job, FLUSHES: flushes_of(job)} for job in document["jobs"]]
     names = job_tests(jobs)
     keys = {"model": own["model"], "state": own["state"]}
     keys["test"] = " ".join(dict.fromkeys(job["jobname"] for job in jobs))
@@ -113,7 +114,7 @@ def of_run(document: Record) -> dict[str, Iterable[Row]]:
 
     def of_each_direction(make: Callable[[Record, str], Iterable[Row]]) -> Iterator[Row]:
         def of_job(job: Record) -> Iterator[Row]:
-            for direction in DIRECTIONS:
+            for direction in (*DIRECTIONS, FLUSHES):
                 for row in make(job, direction) if job[direction]["total_ios"] else ():
                     yield {"direction": direction, **row}
 
@@ -125,15 +126,9 @@ def of_run(document: Record) -> dict[str, Iterable[Row]]:
     }
     return {
         "tests": [keys | whole],
-        "measurements": [*of_each_direction(_fio_measurement), *of_each(_fio_flushes)],
-        "percentiles": [
-            *of_each_direction(lambda job, direction: _fio_percentiles(job[direction]["clat_ns"])),
-            *of_each(lambda job: _of_flushes(_fio_percentiles(job["sync"]["lat_ns"]))),
-        ],
-        "histogram_bins": [
-            *of_each_direction(lambda job, direction: _fio_histogram(job[direction]["clat_ns"])),
-            *of_each(lambda job: _of_flushes(_fio_histogram(job["sync"]["lat_ns"]))),
-        ],
+        "measurements": of_each_direction(_fio_measurement),
+        "percentiles": of_each_direction(_fio_percentiles),
+        "histogram_bins": of_each_direction(_fio_histogram),
         "latency_parts": [
             *_fio_parts(document, names, keys),
             *of_each_direction(lambda job, direction: tails(_own(job, direction).get("tails"))),
@@ -218,39 +213,20 @@ def _fio_measurement(job: Record, direction: str) -> Iterator[Row]:
     }
 
 
-def _fio_flushes(job: Record) -> Iterator[Row]:
-    """The flushes of a job, which move no bytes."""
-    sync = job["sync"]
-    if count := sync["total_ios"]:
-        seconds = job["job_runtime"] / 1000
-        yield {
-            "direction": FLUSHES,
-            "job_name": job["jobname"],
-            "ios": count,
-            "iops": count / seconds if seconds else None,
-            **latencies({key: _us(sync["lat_ns"][key]) for key in TIMES}),
-        }
-
-
-def _of_flushes(rows: Iterable[Row]) -> Iterator[Row]:
-    for row in rows:
-        yield {"direction": FLUSHES, **row}
-
-
 def _own(job: Record, direction: str) -> Record:
     """What fio's JSON has no place for; databases of older layouts knew less."""
     found: Record = job[direction]["drivelab"]
     return found
 
 
-def _fio_percentiles(measured: Record) -> Iterator[Row]:
-    for percentile, latency_ns in (measured.get("percentile") or {}).items():
+def _fio_percentiles(job: Record, direction: str) -> Iterator[Row]:
+    for percentile, latency_ns in (job[direction]["clat_ns"].get("percentile") or {}).items():
         if latency_ns is not None:
             yield {"percentile": float(percentile), "latency_us": _us(latency_ns)}
 
 
-def _fio_histogram(measured: Record) -> Iterable[Row]:
-    bins = measured.get("bins") or {}
+def _fio_histogram(job: Record, direction: str) -> Iterable[Row]:
+    bins = job[direction]["clat_ns"].get("bins") or {}
     found = histogram_us(sorted((int(ns), count) for ns, count in bins.items()))
     return histogram({"histogram": found})
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from drivelab.fio.groups import GroupRun
 
 DIRECTIONS = ("read", "write", "trim")
-FLUSHES = "flush"
-"""Beside directions, where tables tell latencies: what the flushes of a job took."""
 Record = dict[str, Any]
 
 _DEPTHS = (1, 2, 4, 8, 16, 32, 64)

@@ -13,7 +13,7 @@ from drivelab.comparison import compare as compared
 from drivelab.comparison.pairing import Metric, Pair
 from drivelab.comparison.runs import as_review
 from drivelab.errors import RequestError
-from drivelab.fio.output import FLUSHES
+from drivelab.fio.flushes import FLUSHES
 from drivelab.lab import checks
 from drivelab.lab.history import state_label
 from drivelab.lab.reading import Stored, read

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from drivelab import states
 from drivelab.errors import RequestError
 from drivelab.lab import checks
-from drivelab.model_texts import meaning
+from drivelab.model_texts import check_apart
 from drivelab.states import STATES, State
 
 if TYPE_CHECKING:
@@ -139,19 +139,14 @@ def drive_key(model_hash: str, seed: int, history: Sequence[Step], engine_versio
 
 
 def overrides_of(parameters: object) -> list[tuple[str, str]]:
-    """Parameters as `--set` takes them; raises RequestError, for two that say the same thing, too:
-    which of them counts nobody could tell."""
+    """Parameters as `--set` takes them; raises RequestError, for two that say the same thing,
+    too."""
     if not isinstance(parameters, Mapping):
         raise RequestError(
             f"parameters = {parameters!r}: allowed: names with values, as {{'spare_ratio': 0.28}}"
         )
     found = [(checks.text("parameter", key), _text(key, item)) for key, item in parameters.items()]
-    given: dict[str, str] = {}
-    for key, text in found:
-        about = meaning(key)
-        if about in given:
-            raise RequestError(f"{given[about]} and {key} = {text}: give one of them", key)
-        given[about] = f"{key} = {text}"
+    check_apart((key, f"{key} = {text}") for key, text in found)
     return found
 
 

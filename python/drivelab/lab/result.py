@@ -12,7 +12,8 @@ import polars as pl
 from drivelab import counters, results
 from drivelab.errors import RequestError
 from drivelab.fio import effects
-from drivelab.fio.output import DIRECTIONS, FLASH_KEYS, FLUSHES, flash_of_jobs, traffic_record
+from drivelab.fio.flushes import FLUSHES
+from drivelab.fio.output import DIRECTIONS, FLASH_KEYS, flash_of_jobs, traffic_record
 from drivelab.lab.columns import (
     LATENCY,
     OF_DRIVE,

@@ -83,11 +83,10 @@ def test_a_drive_whose_units_nobody_knows_has_its_bytes_all_the_same() -> None:
     assert "completing" not in shares
 
 
-@pytest.mark.parametrize("bs", ["4k", "512"])
-def test_what_is_trimmed_in_the_buffer_waits_there_no_more(bs: str) -> None:
+@pytest.mark.parametrize("size", [4096, 512])
+def test_what_is_trimmed_in_the_buffer_waits_there_no_more(size: int) -> None:
     target = prepared("samsung-980-pro-1tb", "new")
     pages = 4096
-    size = 4096 if bs == "4k" else 512
     lba = np.repeat(np.arange(pages, dtype=np.uint64) * 8, 2)
     requests = Requests(
         op=np.tile(np.array([WRITE, TRIM], dtype=np.uint8), pages),

@@ -27,6 +27,7 @@
     while (place && !tags.test(place.tagName)) place = place.previousElementSibling || place.parentElement;
     return place ? words(place) : "table";
   };
+  const label = (place) => above(place, /^(H[1-6]|SUMMARY)$/);
   const name = (table) =>
     above(table, /^H[1-6]$/).toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
 
@@ -51,12 +52,12 @@
     }
   });
   for (const place of document.querySelectorAll(".scroll")) {
-    place.dataset.label = above(place, /^(H[1-6]|SUMMARY)$/);
+    place.dataset.label = label(place);
     wide.observe(place);
   }
 
   for (const table of document.querySelectorAll("table")) {
-    if (!table.caption) table.setAttribute("aria-label", above(table, /^(H[1-6]|SUMMARY)$/));
+    if (!table.caption) table.setAttribute("aria-label", label(table));
     const button = document.createElement("button");
     button.type = "button";
     button.className = "csv";
