@@ -6,7 +6,41 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TextIO
+from typing import Any, TextIO, cast
+
+
+class WholeLines:
+    """A stream that threads share: a line of one is not cut in two by a line of another.
+
+    `print` writes a text and its line end apart. What a thread has written without a line end
+    waits until it ends the line, flushes (a counter that is drawn over itself) or lets go.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._own = threading.local()
+
+    def write(self, text: str) -> int:
+        """Writes what has become whole lines; how many characters were taken."""
+        lines, end, rest = (self._begun() + text).rpartition("\n")
+        self._own.begun = rest
+        if end:
+            self._stream.write(lines + end)
+        return len(text)
+
+    def flush(self) -> None:
+        """Writes what this thread has begun, too."""
+        begun, self._own.begun = self._begun(), ""
+        if begun:
+            self._stream.write(begun)
+        self._stream.flush()
+
+    def _begun(self) -> str:
+        return getattr(self._own, "begun", "")
+
+    def __getattr__(self, name: str) -> Any:
+        # The rest of a text stream is the stream's own.
+        return getattr(self._stream, name)
 
 
 class _Divided:
@@ -17,6 +51,7 @@ class _Divided:
         self.inside = 0
         self.lock = threading.Lock()
         self.kept: TextIO | None = None
+        self.lines: WholeLines | None = None
 
 
 _divided = _Divided()
@@ -43,12 +78,15 @@ def aside() -> Iterator[None]:
         return
     with _divided.lock:
         if not _divided.inside:
-            _divided.kept, sys.stdout = sys.stdout, sys.stderr
+            _divided.lines = WholeLines(sys.stderr)
+            _divided.kept, sys.stdout = sys.stdout, cast(TextIO, _divided.lines)
         _divided.inside += 1
     try:
         yield
     finally:
         with _divided.lock:
+            if _divided.lines is not None:
+                _divided.lines.flush()
             _divided.inside -= 1
             if not _divided.inside and _divided.kept is not None:
                 sys.stdout, _divided.kept = _divided.kept, None

@@ -206,7 +206,9 @@ class Bar:
             self._notebook.show(" | ".join(words), seconds)
         if seconds >= self._line_s:
             self._line_s = seconds + LINE_S
-            print(_line(done, seconds, counted), file=sys.stderr, flush=True)
+            # In one piece: functions of one's own print on other threads.
+            sys.stderr.write(f"{_line(done, seconds, counted)}\n")
+            sys.stderr.flush()
 
 
 def _terminal_bar() -> Progress | None:

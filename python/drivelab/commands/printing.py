@@ -51,8 +51,8 @@ def plain(text: str, *, now: bool = False) -> None:
 
 
 def message(text: str) -> None:
-    """Prints a message to standard error."""
-    print(text, file=sys.stderr)
+    """Prints a message to standard error, in one piece: other threads write there, too."""
+    sys.stderr.write(f"{text}\n")
 
 
 def messages(texts: Iterable[str]) -> None:
