@@ -20,7 +20,7 @@ from drivelab.data_patterns import parse_data_pattern
 from drivelab.procedures import outstanding, small_version
 from drivelab.procedures.flow import flow, longest_of_buckets
 from drivelab.procedures.measured import Chart, Column, Measured, Table, Value
-from drivelab.procedures.pace import TOGETHER, held_seconds
+from drivelab.procedures.pace import FALLEN, FULL_SPEED, TOGETHER, held_seconds
 from drivelab.procedures.procedure import Procedure
 from drivelab.procedures.stream import RANDOM
 from drivelab.progress import TaskProgress
@@ -71,6 +71,8 @@ class Consistency(Procedure):
         report = target.run([job], progress)
         rows = seconds_of(report["jobs"][0]["write"]["series"])
         longest = flow(report, "write")["max_ms"]
+        written = report["jobs"][0]["write"]["bytes"]
+        unfinished = _not_written_over(rows, written / capacity, target)
         columns = (
             Column("second", "Time", "s"),
             Column("iops", "Random write", "IOPS"),
@@ -82,8 +84,9 @@ class Consistency(Procedure):
             capacity,
             values=(*_after_fill(rows), *_even(rows, longest)),
             notes=(
-                *_not_written_over(rows, report["jobs"][0]["write"]["bytes"] / capacity, target),
-                *_ended_early(rows, report["jobs"][0]["write"]["bytes"] >= job.io_bytes, quick),
+                *unfinished,
+                *_without_trough(rows, said=bool(unfinished)),
+                *_ended_early(rows, written >= job.io_bytes, quick),
                 *outstanding.fewer(target, QUEUE_DEPTH),
                 *small_version.notes(target, SMALL),
             ),
@@ -163,6 +166,22 @@ def _not_written_over(
     if held > len(rows) - _last(rows):
         return (f"{told}: the speed fell within the last third, which is partly what was before",)
     return (f"{told}: cleaning still meets what the fill has left, and the pace may change",)
+
+
+def _without_trough(rows: Sequence[dict[str, Any]], said: bool) -> tuple[str, ...]:
+    """Why values of the first part are missing; `said`: that the speed never fell is told."""
+    iops = [float(row["iops"]) for row in rows]
+    held = held_seconds(iops)
+    if held is None:
+        never = f"no {FALLEN} s together were slower than {FULL_SPEED:g} of the first seconds"
+        return () if said else (f"{never}: nothing was used up, and there is no trough",)
+    trough, overshoot = _trough(iops[held:])
+    if trough is None:
+        left = len(rows) - held
+        return (f"the speed fell {left} s before the end: too late for a trough of {TOGETHER} s",)
+    if overshoot is None:
+        return (f"the slowest {TOGETHER} s were the last: nothing follows the trough",)
+    return ()
 
 
 def _ended_early(rows: Sequence[dict[str, Any]], is_written: bool, quick: bool) -> tuple[str, ...]:

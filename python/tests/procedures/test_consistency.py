@@ -10,8 +10,10 @@ from small import small_model
 from drivelab import model, states
 from drivelab.procedures import PROCEDURES
 from drivelab.procedures.consistency import (
+    _after_fill,
     _not_written_over,
     _trough,
+    _without_trough,
     seconds_of,
 )
 from drivelab.procedures.pace import TOGETHER, held_seconds
@@ -20,6 +22,10 @@ from drivelab.quantities import GIB, MIB
 from drivelab.targets import EngineTarget
 
 TEST = PROCEDURES["consistency"]
+NEVER_FELL = (
+    "no 3 s together were slower than 0.9 of the first seconds: nothing was used up, and there is "
+    "no trough"
+)
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +86,7 @@ def test_a_minute_of_a_drive_says_so() -> None:
     assert [note[:17] for note in notes] == ["the time was over", "a small version, "]
 
 
-def test_a_drive_that_was_written_over_says_when_and_a_hard_disk_nothing() -> None:
+def test_a_drive_that_was_written_over_says_when_and_a_hard_disk_that_it_never_falls() -> None:
     target = EngineTarget(small_model(), 1)
     states.find("filled").prepare(target, lambda _: 1, TaskProgress("fill"))
     found = TEST.measure(target, 1, False, TaskProgress(TEST.id))
@@ -90,7 +96,31 @@ def test_a_drive_that_was_written_over_says_when_and_a_hard_disk_nothing() -> No
         f"its last third is {seconds // 3} s",
     )
     disk = EngineTarget(model.load("wd-velociraptor-300gb", []), 1)
-    assert TEST.measure(disk, 1, True, TaskProgress(TEST.id)).notes == ()
+    found = TEST.measure(disk, 1, True, TaskProgress(TEST.id))
+    assert found.notes == (NEVER_FELL,)
+    missing = {value.name for value in found.values if value.value is None}
+    assert missing == {"full_speed_gib", "trough_iops", "overshoot_iops"}
+
+
+@pytest.mark.parametrize(
+    ("iops", "said", "notes"),
+    [
+        ([9.0] * 30, False, (NEVER_FELL,)),
+        ([9.0] * 30, True, ()),
+        ([9.0] * 25 + [3.0] * 5, False, ("fell 5 s before the end",)),
+        ([9.0] * 20 + [3.0] * 10, True, ("the slowest 10 s were the last",)),
+        ([9.0] * 5 + [3.0] * 25, False, ()),
+    ],
+)
+def test_values_that_are_missing_are_missing_for_a_reason(
+    iops: list[float], said: bool, notes: tuple[str, ...]
+) -> None:
+    """A disk had three without a word, and so had a drive whose speed fell at the end."""
+    told = _without_trough([{"iops": each} for each in iops], said)
+    assert len(told) == len(notes)
+    assert all(note in each for note, each in zip(notes, told, strict=True))
+    values = {value.name: value.value for value in _after_fill([{"iops": i} for i in iops])}
+    assert (None in values.values()) == bool(told or said)
 
 
 def test_the_speed_falls_where_several_seconds_are_slower() -> None:
