@@ -6,11 +6,13 @@ use std::sync::Arc;
 use drivelab_controller::{self as controller, Command, CommandError, Device};
 use drivelab_drive::{Drive, Layer, Model};
 use drivelab_sim::Nanos;
+use drivelab_sim::time::LATEST;
 
 use crate::records::{Completion, Op, Request};
 
-/// No request may come later: 146 years, so that times can be added up without a look at their limit.
-const LATEST_NS: Nanos = 1 << 62;
+/// Requests whose map entries are on their way into the processor's cache while one is taken. Of a batch that is handed
+/// over again and again, as there is room for a few, no more are looked at.
+const AHEAD: usize = 32;
 
 /// A drive.
 #[derive(Clone, Debug)]
@@ -58,23 +60,39 @@ impl Handle {
         if !self.error.is_empty() {
             self.error = CString::default();
         }
-        for request in requests {
+        for request in requests.iter().take(AHEAD) {
             self.drive.prefetch(request.lba);
         }
         for (taken, request) in requests.iter().enumerate() {
+            if let Some(later) = requests.get(taken + AHEAD) {
+                self.drive.prefetch(later.lba);
+            }
             let Some(op) = Op::of(request.op) else {
                 self.refuse(&format!("op is {}; it must be 0 to 3", request.op));
                 return taken;
             };
+            if request.reserved != [0; 5] {
+                self.refuse("reserved must be 0");
+                return taken;
+            }
             // A flush is of no place.
-            let lba = if op == controller::Op::Flush { 0 } else { request.lba };
+            let (lba, sectors) = match op {
+                controller::Op::Flush => (0, 0),
+                _ => (request.lba, request.sector_count),
+            };
             let command = Command {
                 fua: request.fua != 0,
                 hint: request.hint,
-                ..Command::new(request.tag, op, lba, request.sector_count)
+                ..Command::new(request.tag, op, lba, sectors)
             };
             // One that waited for room in the queue comes late.
             let time_ns = request.time_ns.max(self.drive.now_ns());
+            if time_ns > LATEST && request.time_ns <= LATEST {
+                self.refuse(&format!(
+                    "the drive has reached {time_ns} ns, beyond {LATEST}: it takes no requests any more"
+                ));
+                return taken;
+            }
             if let Err(reason) = self.check(&command, time_ns) {
                 self.refuse(&reason);
                 return taken;
@@ -97,8 +115,8 @@ impl Handle {
 
     /// Before any time passes for it.
     fn check(&self, command: &Command, time_ns: Nanos) -> Result<(), String> {
-        if time_ns > LATEST_NS {
-            return Err(format!("time_ns is {time_ns}; it must be 0 to {LATEST_NS}"));
+        if time_ns > LATEST {
+            return Err(format!("time_ns is {time_ns}; it must be 0 to {LATEST}"));
         }
         command
             .check(time_ns, self.drive.now_ns(), self.drive.capacity_sectors())
@@ -110,10 +128,18 @@ impl Handle {
         self.error = CString::new(reason).unwrap_or_default();
     }
 
+    /// When there is something to hear of, or something happens inside; `Nanos::MAX`: never, without a new request.
+    pub(crate) fn next_ns(&mut self) -> Nanos {
+        if self.heard < self.done.len() {
+            return self.drive.now_ns();
+        }
+        self.drive.next_event().unwrap_or(Nanos::MAX)
+    }
+
     /// At most `most` completions; [`Self::forget`] them afterwards. No time passes for none.
     pub(crate) fn wait(&mut self, until_ns: Nanos, most: usize) -> &[Completion] {
         // A drive that has reached a later time could take no request any more.
-        let until_ns = if until_ns == Nanos::MAX { until_ns } else { until_ns.min(LATEST_NS) };
+        let until_ns = if until_ns == Nanos::MAX { until_ns } else { until_ns.min(LATEST) };
         if self.heard == self.done.len() && most > 0 {
             if self.drive.engine().outstanding() > 0 {
                 self.drive.advance_to_completion(until_ns, &mut self.said);
@@ -188,26 +214,68 @@ mod tests {
     fn a_drive_that_waited_for_ever_still_takes_requests() {
         let mut drive = Handle::open(&TEXTS, 1).unwrap();
         assert!(drive.wait(Nanos::MAX - 1, 1).is_empty());
-        assert_eq!(drive.now_ns(), LATEST_NS);
+        assert_eq!(drive.now_ns(), LATEST);
         assert_eq!(drive.submit(&[write(1, 0, 0)]), 1, "{:?}", drive.error());
         assert!(drive.wait(Nanos::MAX, 0).is_empty());
-        assert_eq!(drive.now_ns(), LATEST_NS, "no time passes where nothing can be heard of");
+        assert_eq!(drive.now_ns(), LATEST, "no time passes where nothing can be heard of");
     }
 
     #[test]
     fn a_flush_is_of_no_place() {
         let mut drive = Handle::open(&TEXTS, 1).unwrap();
-        assert_eq!(drive.submit(&[Request { op: 2, sector_count: 0, ..write(1, u64::MAX, 0) }]), 1);
+        for sector_count in [0, 123, u32::MAX] {
+            assert_eq!(drive.submit(&[Request { op: 2, sector_count, ..write(1, u64::MAX, 0) }]), 1);
+            assert_eq!(drive.wait(Nanos::MAX, 1)[0].sector_count, 0);
+            drive.forget(1);
+        }
+    }
+
+    /// By hearing of one event after the other a host misses no completion, and never lets time pass by one.
+    #[test]
+    fn a_host_that_goes_from_event_to_event_hears_of_each_when_it_happens() {
+        let mut drive = Handle::open(&TEXTS, 1).unwrap();
+        assert_eq!(drive.next_ns(), Nanos::MAX);
+        assert_eq!(drive.submit(&[write(1, 0, 1000), write(2, 64, 2000)]), 2);
+        let mut heard = Vec::new();
+        loop {
+            let next_ns = drive.next_ns();
+            if next_ns == Nanos::MAX {
+                break;
+            }
+            let done = drive.wait(next_ns, 1);
+            assert!(done.iter().all(|done| done.completed_ns == next_ns));
+            heard.extend_from_slice(done);
+            let count = done.len();
+            drive.forget(count);
+        }
+        assert_eq!(heard.iter().map(|done| done.tag).collect::<Vec<_>>(), [1, 2]);
+    }
+
+    #[test]
+    fn what_is_handed_over_after_the_end_of_time_is_refused_by_the_drives_clock() {
+        let mut drive = Handle::open(&TEXTS, 1).unwrap();
+        assert_eq!(drive.submit(&[write(1, 0, LATEST)]), 1);
         assert_eq!(drive.wait(Nanos::MAX, 1).len(), 1);
+        drive.forget(1);
+        assert!(drive.now_ns() > LATEST);
+        assert_eq!(drive.submit(&[write(2, 0, 0)]), 0);
+        assert!(
+            drive.error().to_str().unwrap().starts_with("the drive has reached 4611"),
+            "{:?}",
+            drive.error()
+        );
     }
 
     #[test]
     fn of_a_refused_request_nothing_has_happened() {
         let mut drive = Handle::open(&TEXTS, 1).unwrap();
         let end = drive.capacity_sectors();
-        for request in
-            [write(1, end, 5_000_000), write(2, 0, Nanos::MAX), Request { op: 9, ..write(3, 0, 7) }]
-        {
+        for request in [
+            write(1, end, 5_000_000),
+            write(2, 0, Nanos::MAX),
+            Request { op: 9, ..write(3, 0, 7) },
+            Request { reserved: [0, 0, 0, 0, 1], ..write(3, 0, 7) },
+        ] {
             assert_eq!(drive.submit(&[request]), 0);
             assert!(!drive.error().is_empty());
             assert_eq!(drive.now_ns(), 0, "{:?}", drive.error());

@@ -110,9 +110,21 @@ pub unsafe extern "C" fn drivelab_now_ns(drive: *const Handle) -> u64 {
     unsafe { &*drive }.now_ns()
 }
 
+/// When the next completion can be heard of, or the next thing happens inside, ns; `DRIVELAB_NEVER`: nothing will without
+/// a new request. Not every event completes one. A simulator that waits until then, or until an event of its own if that
+/// is earlier, hands over no request late.
+///
+/// # Safety
+/// `drive` is open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn drivelab_next_ns(drive: *mut Handle) -> u64 {
+    // SAFETY: the caller's promise.
+    unsafe { (*drive).next_ns() }
+}
+
 /// Hands over requests in order, each at its time, as long as the drive's queue has room; time passes until then, and
-/// what completes meanwhile is kept for `drivelab_wait`. A request whose time has passed, because the queue was full, is
-/// handed over now. Gives the number taken.
+/// what completes meanwhile is kept for `drivelab_wait`. A request whose time has passed, because the queue was full or
+/// `drivelab_wait` has let more time pass, is handed over now. Gives the number taken.
 ///
 /// If fewer were taken, the queue is full (`drivelab_error` gives an empty text: wait for a completion, then go on), or
 /// the next request is not allowed (`drivelab_error` gives the reason; nothing of it has happened).

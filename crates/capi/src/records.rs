@@ -38,7 +38,7 @@ pub struct Request {
     pub time_ns: u64,
     /// First sector of 512 bytes; of a flush it isn't looked at.
     pub lba: u64,
-    /// Sectors; 0 for flushes.
+    /// Sectors; of a flush it isn't looked at.
     pub sector_count: u32,
     /// Given back with the completion; the drive doesn't look at it.
     pub tag: u32,
@@ -72,7 +72,7 @@ pub struct Completion {
     pub cleaning_ns: u64,
     /// The request's.
     pub tag: u32,
-    /// The request's.
+    /// The request's; of a flush 0.
     pub sector_count: u32,
     /// A number of `drivelab_op`.
     pub op: u8,

@@ -3,6 +3,7 @@
 
 use drivelab_ftl::Content;
 use drivelab_sim::Nanos;
+use drivelab_sim::time::LATEST;
 use serde::{Deserialize, Serialize};
 
 /// Bytes of a logical sector: the unit in which hosts address a drive.
@@ -96,7 +97,8 @@ impl Command {
     /// Whether a drive of `capacity_sectors` that has reached `reached_ns` may be handed the command at `now_ns`.
     ///
     /// # Errors
-    /// [`CommandError`] of a range that leaves the drive, of no sectors, or of a time that has passed.
+    /// [`CommandError`] of a range that leaves the drive, of no sectors, or of a time that has passed or is beyond all
+    /// clocks.
     #[inline]
     pub fn check(&self, now_ns: Nanos, reached_ns: Nanos, capacity_sectors: u64) -> Result<(), CommandError> {
         let end = self.lba.saturating_add(u64::from(self.sector_count));
@@ -108,6 +110,9 @@ impl Command {
         }
         if now_ns < reached_ns {
             return Err(CommandError::Past { now_ns, reached_ns });
+        }
+        if now_ns > LATEST {
+            return Err(CommandError::TooLate { now_ns });
         }
         Ok(())
     }
@@ -214,6 +219,12 @@ pub enum CommandError {
         /// Commands that the drive accepts at once.
         queue_depth: u32,
     },
+    /// Later than a drive's clock goes.
+    #[error("command submitted at {now_ns} ns; it must be 0 to {LATEST}")]
+    TooLate {
+        /// Time of the submission.
+        now_ns: Nanos,
+    },
     /// Time ran backwards.
     #[error("command submitted at {now_ns} ns, but the drive has already reached {reached_ns} ns")]
     Past {
@@ -259,7 +270,8 @@ pub trait Device {
     /// Time that the drive has reached.
     fn now_ns(&self) -> Nanos;
 
-    /// Hands over a command at `now_ns`, which must not lie before any time already reached.
+    /// Hands over a command at `now_ns`, which must not lie before any time already reached, nor after
+    /// [`LATEST`].
     ///
     /// # Errors
     /// [`CommandError`]; the drive is unchanged then but for time.
@@ -269,11 +281,13 @@ pub trait Device {
     /// Not every event completes a command.
     fn next_event(&mut self) -> Option<Nanos>;
 
-    /// Lets time pass until `until_ns` (inclusive), appending completions in order of time.
+    /// Lets time pass until `until_ns` (inclusive), appending completions in order of time. `Nanos::MAX` is never: all
+    /// that is inside happens, and the clock stays where the last of it did.
     fn advance(&mut self, until_ns: Nanos, done: &mut Vec<Completion>);
 
     /// Lets time pass until at least one command completes, or until `until_ns`; same completions as
-    /// `advance` would give, fewer calls. Returns with `now_ns` at the last completion appended.
+    /// `advance` would give, fewer calls. Returns with `now_ns` at the last completion appended; of `Nanos::MAX` without
+    /// one, nothing is inside any more.
     fn advance_to_completion(&mut self, until_ns: Nanos, done: &mut Vec<Completion>) {
         let before = done.len();
         while done.len() == before {

@@ -87,8 +87,11 @@ impl Drive {
     /// Durable mode from now on: see [`Engine::record_effects`]. Call it on a new drive.
     ///
     /// # Errors
-    /// Why the drive forgets its data with its power.
+    /// Why the drive forgets its data with its power, or that time has passed for it: its medium would lack what it did.
     pub fn record_effects(&mut self) -> Result<(), &'static str> {
+        if self.now_ns() > 0 {
+            return Err("it has been at work: durable mode begins with a new drive");
+        }
         self.engine.device_mut().record_effects()
     }
 

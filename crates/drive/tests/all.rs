@@ -2,6 +2,7 @@
 
 mod backlogs;
 mod bit_errors;
+mod ends_of_time;
 mod hard_disk_models;
 mod hard_disk_oracle;
 mod hard_disk_physics;

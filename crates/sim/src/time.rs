@@ -10,8 +10,12 @@ pub const MILLISECOND: Nanos = 1_000_000;
 /// One second.
 pub const SECOND: Nanos = 1_000_000_000;
 
-/// A time that never comes.
+/// A time that never comes. "Until then" is until nothing is left to happen: the clock stays where the last thing did.
 pub const NEVER: Nanos = Nanos::MAX;
+
+/// The latest time at which anything is asked of a drive: 146 years, so that times can be added up without a look at
+/// their limit.
+pub const LATEST: Nanos = 1 << 62;
 
 /// Time to move `bytes` at `bytes_per_second`, rounded up to a whole nanosecond.
 ///

@@ -269,7 +269,7 @@ impl Model {
         let Some(value) = stated else { return Ok(Family::PageMap) };
         value.as_str().and_then(Family::parse).ok_or_else(|| {
             let allowed = Kind::Choice(parameters::FAMILY_WORDS).allowed();
-            self.bad("family", &value.to_string(), &allowed)
+            self.bad("family", &shown(&value), &allowed)
         })
     }
 

@@ -316,7 +316,7 @@ impl<D: Device> HostSide for Raid0<D> {
             }
             if member_ns <= own_ns {
                 // Before the others' next event, so that ties go by number however far the host looks ahead.
-                let others_ns = if others_ns > member_ns { others_ns - 1 } else { member_ns };
+                let others_ns = if others_ns == NEVER { NEVER } else { (others_ns - 1).max(member_ns) };
                 let limit = until.min(others_ns).min(own_ns).min(completion_ns);
                 self.run_member(member, if has_enough { self.now_ns } else { limit });
             } else {

@@ -113,10 +113,10 @@ impl TryFrom<FaultSheet> for Fault {
     /// Checks every key.
     fn try_from(sheet: FaultSheet) -> Result<Self, FaultError> {
         let allowed = keys_of(sheet.kind);
-        if let Some(key) = sheet.given().into_iter().find(|key| !allowed.contains(key)) {
+        if let Some((key, value)) = sheet.given().into_iter().find(|(key, _)| !allowed.contains(key)) {
             let word = sheet.kind.word();
             let allowed = if allowed.is_empty() { "none".to_owned() } else { allowed.join(", ") };
-            return Err(FaultError::new(key, "...", format!("does not apply to {word}, only: {allowed}")));
+            return Err(FaultError::new(key, value, format!("does not apply to {word}, only: {allowed}")));
         }
         let kind = sheet.kind_checked()?;
         let trigger = sheet.trigger()?;
@@ -176,8 +176,11 @@ impl FaultSheet {
         let given = [self.at_operation.is_some(), self.at_command.is_some(), self.probability.is_some()];
         if given.iter().filter(|&&given| given).count() > 1 {
             let allowed = "must be the only one of at_operation, at_command, probability";
-            let key = if self.at_operation.is_some() { "at_operation" } else { "at_command" };
-            return Err(FaultError::new(key, "...", allowed));
+            let (key, value) = match (self.at_operation, self.at_command) {
+                (Some(value), _) => ("at_operation", value),
+                (None, value) => ("at_command", value.unwrap_or(0)),
+            };
+            return Err(FaultError::new(key, value.to_string(), allowed));
         }
         let number = |key, value: u64| within(key, Some(value), 1, (1, u64::MAX), "");
         Ok(match (self.at_operation.or(self.at_command), self.probability) {

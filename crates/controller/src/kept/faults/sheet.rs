@@ -96,10 +96,11 @@ macro_rules! fault_sheet {
             }
 
             /// The keys that are given.
-            pub(super) fn given(&self) -> Vec<&'static str> {
+            pub(super) fn given(&self) -> Vec<(&'static str, String)> {
                 let mut keys = Vec::new();
-                $(if self.$key.is_some() {
-                    keys.push(stringify!($key));
+                $(if let Some(value) = &self.$key {
+                    // As the plan has it, words included.
+                    keys.push((stringify!($key), format!("{value:?}").to_lowercase()));
                 })*
                 keys
             }
