@@ -175,6 +175,9 @@ RequestLogFile = Annotated[
 ImageFile = Annotated[
     Path, typer.Argument(metavar="IMAGE", help="The file of a drive that `create` made.")
 ]
+NewImageFile = Annotated[
+    Path, typer.Argument(metavar="IMAGE", help="The file to make; refused if it is there.")
+]
 ImageOrSocket = Annotated[
     Path,
     typer.Argument(

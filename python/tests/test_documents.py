@@ -10,6 +10,7 @@ import pytest
 from drivelab import _engine, cli, model, procedures
 from drivelab.comparison import document as compare_document
 from drivelab.comparison.pairing import Metric
+from drivelab.database import tables
 from drivelab.procedures import PROCEDURES, document, group_name
 from drivelab.served import faults
 from drivelab.web import choice
@@ -76,6 +77,15 @@ def test_the_page_of_job_files_has_every_option_of_run(capsys: pytest.CaptureFix
     options = set(re.findall(r"^ +(--[a-z]+)", capsys.readouterr().out, re.MULTILINE)) - {"--help"}
     assert {"--drive", "--state", "--repeat", "--plan"} <= options
     assert [option for option in sorted(options) if option not in page] == []
+
+
+def test_the_page_of_results_says_which_layouts_are_read() -> None:
+    page = " ".join((DOCS / "results.md").read_text(encoding="utf-8").split())
+    *older, version = tables.READABLE
+    assert version == tables.VERSION
+    assert older == list(range(older[0], version))
+    assert f"the version of these tables, {version}." in page
+    assert f"Files of layout {older[0]} to {older[-1]} are read, not written to" in page
 
 
 def test_the_page_of_power_says_in_which_states_tests_run() -> None:

@@ -18,7 +18,7 @@ from drivelab.text import images
 
 
 def create(
-    path: arguments.ImageFile,
+    path: arguments.NewImageFile,
     model_name: Annotated[
         str,
         typer.Option(
