@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO, cast
 
@@ -13,33 +13,51 @@ class WholeLines:
     """A stream that threads share: a line of one is not cut in two by a line of another.
 
     `print` writes a text and its line end apart. What a thread has written without a line end
-    waits until it ends the line, flushes (a counter that is drawn over itself) or lets go.
+    waits until it ends the line, flushes, draws over it (a counter), or all is over.
     """
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._own = threading.local()
+        self._begun: dict[int, str] = {}
+        self._lock = threading.Lock()
 
     def write(self, text: str) -> int:
         """Writes what has become whole lines; how many characters were taken."""
-        lines, end, rest = (self._begun() + text).rpartition("\n")
-        self._own.begun = rest
-        if end:
-            self._stream.write(lines + end)
+        mine = threading.get_ident()
+        with self._lock:
+            lines, end, rest = (self._begun.pop(mine, "") + text).rpartition("\n")
+            if "\r" in rest:
+                end, rest = end + rest, ""
+            if rest:
+                self._begun[mine] = rest
+            if end:
+                self._stream.write(lines + end)
         return len(text)
+
+    def writelines(self, texts: Iterable[str]) -> None:
+        """Writes them one after the other."""
+        self.write("".join(texts))
 
     def flush(self) -> None:
         """Writes what this thread has begun, too."""
-        begun, self._own.begun = self._begun(), ""
-        if begun:
-            self._stream.write(begun)
-        self._stream.flush()
+        with self._lock:
+            begun = self._begun.pop(threading.get_ident(), "")
+            if begun:
+                self._stream.write(begun)
+            self._stream.flush()
 
-    def _begun(self) -> str:
-        return getattr(self._own, "begun", "")
+    def end(self) -> None:
+        """Writes what any thread has begun: nobody goes on with it."""
+        with self._lock:
+            for begun in self._begun.values():
+                self._stream.write(begun)
+            self._begun.clear()
+            self._stream.flush()
 
     def __getattr__(self, name: str) -> Any:
         # The rest of a text stream is the stream's own.
+        if name.startswith("_"):
+            raise AttributeError(name)
         return getattr(self._stream, name)
 
 
@@ -85,8 +103,12 @@ def aside() -> Iterator[None]:
         yield
     finally:
         with _divided.lock:
-            if _divided.lines is not None:
-                _divided.lines.flush()
             _divided.inside -= 1
+            if _divided.lines is not None:
+                if _divided.inside:
+                    _divided.lines.flush()
+                else:
+                    _divided.lines.end()
+                    _divided.lines = None
             if not _divided.inside and _divided.kept is not None:
                 sys.stdout, _divided.kept = _divided.kept, None

@@ -87,13 +87,7 @@ impl Handle {
             };
             // One that waited for room in the queue comes late.
             let time_ns = request.time_ns.max(self.drive.now_ns());
-            if time_ns > LATEST && request.time_ns <= LATEST {
-                self.refuse(&format!(
-                    "the drive has reached {time_ns} ns, beyond {LATEST}: it takes no requests any more"
-                ));
-                return taken;
-            }
-            if let Err(reason) = self.check(&command, time_ns) {
+            if let Err(reason) = self.check(&command, request.time_ns) {
                 self.refuse(&reason);
                 return taken;
             }
@@ -114,12 +108,18 @@ impl Handle {
     }
 
     /// Before any time passes for it.
-    fn check(&self, command: &Command, time_ns: Nanos) -> Result<(), String> {
-        if time_ns > LATEST {
-            return Err(format!("time_ns is {time_ns}; it must be 0 to {LATEST}"));
+    fn check(&self, command: &Command, asked_ns: Nanos) -> Result<(), String> {
+        let reached_ns = self.drive.now_ns();
+        if asked_ns > LATEST {
+            return Err(format!("time_ns is {asked_ns}; it must be 0 to {LATEST}"));
+        }
+        if reached_ns > LATEST {
+            return Err(format!(
+                "the drive has reached {reached_ns} ns, beyond {LATEST}: it takes nothing any more"
+            ));
         }
         command
-            .check(time_ns, self.drive.now_ns(), self.drive.capacity_sectors())
+            .check(asked_ns.max(reached_ns), reached_ns, self.drive.capacity_sectors())
             .map_err(|error| error.to_string())
     }
 
@@ -128,12 +128,13 @@ impl Handle {
         self.error = CString::new(reason).unwrap_or_default();
     }
 
-    /// When there is something to hear of, or something happens inside; `Nanos::MAX`: never, without a new request.
+    /// When there is something to hear of, or something happens inside; `Nanos::MAX`: never, without a new request. What
+    /// happens later than a wait can go is none of those.
     pub(crate) fn next_ns(&mut self) -> Nanos {
         if self.heard < self.done.len() {
             return self.drive.now_ns();
         }
-        self.drive.next_event().unwrap_or(Nanos::MAX)
+        self.drive.next_event().filter(|&next_ns| next_ns <= LATEST).unwrap_or(Nanos::MAX)
     }
 
     /// At most `most` completions; [`Self::forget`] them afterwards. No time passes for none.
@@ -255,6 +256,11 @@ mod tests {
     fn what_is_handed_over_after_the_end_of_time_is_refused_by_the_drives_clock() {
         let mut drive = Handle::open(&TEXTS, 1).unwrap();
         assert_eq!(drive.submit(&[write(1, 0, LATEST)]), 1);
+        assert_eq!(
+            drive.next_ns(),
+            Nanos::MAX,
+            "a wait until then would go to the latest time, again and again"
+        );
         assert_eq!(drive.wait(Nanos::MAX, 1).len(), 1);
         drive.forget(1);
         assert!(drive.now_ns() > LATEST);

@@ -110,8 +110,8 @@ pub unsafe extern "C" fn drivelab_now_ns(drive: *const Handle) -> u64 {
     unsafe { &*drive }.now_ns()
 }
 
-/// When the next completion can be heard of, or the next thing happens inside, ns; `DRIVELAB_NEVER`: nothing will without
-/// a new request. Not every event completes one. A simulator that waits until then, or until an event of its own if that
+/// When the next thing happens inside, ns, or the time reached, if a completion can be heard of already; `DRIVELAB_NEVER`:
+/// nothing will by 2^62 without a new request. Not every event completes one. A simulator that waits until then, or until an event of its own if that
 /// is earlier, hands over no request late.
 ///
 /// # Safety

@@ -48,7 +48,7 @@ pub struct Request {
     pub fua: u8,
     /// Of a write: the write stream that it should go to, for drives with `ftl.placement = "hint"`; 0: none.
     pub hint: u8,
-    /// 0.
+    /// Must be 0.
     pub reserved: [u8; 5],
 }
 

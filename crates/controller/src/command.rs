@@ -97,8 +97,7 @@ impl Command {
     /// Whether a drive of `capacity_sectors` that has reached `reached_ns` may be handed the command at `now_ns`.
     ///
     /// # Errors
-    /// [`CommandError`] of a range that leaves the drive, of no sectors, or of a time that has passed or is beyond all
-    /// clocks.
+    /// [`CommandError`] of a range that leaves the drive, of no sectors, or of a time that has passed.
     #[inline]
     pub fn check(&self, now_ns: Nanos, reached_ns: Nanos, capacity_sectors: u64) -> Result<(), CommandError> {
         let end = self.lba.saturating_add(u64::from(self.sector_count));
@@ -110,9 +109,6 @@ impl Command {
         }
         if now_ns < reached_ns {
             return Err(CommandError::Past { now_ns, reached_ns });
-        }
-        if now_ns > LATEST {
-            return Err(CommandError::TooLate { now_ns });
         }
         Ok(())
     }
@@ -219,7 +215,7 @@ pub enum CommandError {
         /// Commands that the drive accepts at once.
         queue_depth: u32,
     },
-    /// Later than a drive's clock goes.
+    /// Later than anything may be asked. What was asked before may go on beyond.
     #[error("command submitted at {now_ns} ns; it must be 0 to {LATEST}")]
     TooLate {
         /// Time of the submission.
@@ -270,7 +266,7 @@ pub trait Device {
     /// Time that the drive has reached.
     fn now_ns(&self) -> Nanos;
 
-    /// Hands over a command at `now_ns`, which must not lie before any time already reached, nor after
+    /// Hands over a command at `now_ns`, which must not lie before any time already reached. A whole drive takes none after
     /// [`LATEST`].
     ///
     /// # Errors

@@ -7,6 +7,7 @@ use drivelab_controller::{
 };
 use drivelab_nand::view::MediumView;
 use drivelab_sim::Nanos;
+use drivelab_sim::time::LATEST;
 use serde_json::{Value, json};
 
 use crate::build;
@@ -87,10 +88,12 @@ impl Drive {
     /// Durable mode from now on: see [`Engine::record_effects`]. Call it on a new drive.
     ///
     /// # Errors
-    /// Why the drive forgets its data with its power, or that time has passed for it: its medium would lack what it did.
+    /// Why the drive forgets its data with its power, or that it isn't new: its medium would lack what was before.
     pub fn record_effects(&mut self) -> Result<(), &'static str> {
-        if self.now_ns() > 0 {
-            return Err("it has been at work: durable mode begins with a new drive");
+        if self.now_ns() > 0 || self.engine().outstanding() > 0 {
+            return Err(
+                "time has passed for it, or commands are inside: durable mode begins with a new drive",
+            );
         }
         self.engine.device_mut().record_effects()
     }
@@ -257,6 +260,10 @@ impl Device for Drive {
 
     #[inline]
     fn submit(&mut self, now_ns: Nanos, command: Command) -> Result<(), CommandError> {
+        // Members of an array are handed over theirs later than the array.
+        if now_ns > LATEST {
+            return Err(CommandError::TooLate { now_ns });
+        }
         self.engine.submit(now_ns, command)
     }
 

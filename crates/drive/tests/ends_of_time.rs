@@ -69,6 +69,11 @@ fn nothing_is_handed_over_after_the_end_of_all_clocks() {
         for now_ns in [LATEST + 1, Nanos::MAX] {
             assert_eq!(drive.submit(now_ns, command), Err(CommandError::TooLate { now_ns }), "{name}");
         }
+        let mut last = drive.clone();
+        last.submit(LATEST, command).unwrap();
+        let mut done = Vec::new();
+        last.advance_to_completion(Nanos::MAX, &mut done);
+        assert_eq!(done.len(), 1, "{name}");
         drive.advance(LATEST + 1, &mut Vec::new());
         let late = drive.submit(drive.now_ns(), command);
         assert_eq!(late, Err(CommandError::TooLate { now_ns: LATEST + 1 }), "{name}");
@@ -82,6 +87,7 @@ fn durable_mode_begins_with_a_new_drive() {
         let mut new = drive.clone();
         new.record_effects().unwrap_or_else(|reason| panic!("{name}: {reason}"));
         drive.submit(0, Command::new(0, Op::Write, 0, 8)).unwrap();
+        assert!(drive.clone().record_effects().is_err(), "{name}");
         drive.advance_to_completion(Nanos::MAX, &mut Vec::new());
         assert!(drive.record_effects().unwrap_err().contains("new drive"), "{name}");
     }

@@ -51,3 +51,13 @@ fn of_a_write_that_waits_when_the_drive_stops_writing_only_the_rest_is_taken_bac
         assert_eq!(drive.fault_counters().refused_commands, 2, "{case}");
     }
 }
+
+/// Whoever has a plan of many faults finds the one that is meant by its value.
+#[test]
+fn a_key_that_does_not_apply_to_a_fault_is_told_with_its_value() {
+    let told = |fault| faults::plan_from_json(&json!({ "faults": [fault] })).unwrap_err();
+    let phase = told(json!({ "kind": "read-only", "phase": "before" }));
+    assert!(phase.contains("phase = before: does not apply to read-only, only: at_command"), "{phase}");
+    let trigger = told(json!({ "kind": "lost-write", "at_command": 7, "probability": 0.5 }));
+    assert!(trigger.contains("at_command = 7: must be the only one of"), "{trigger}");
+}

@@ -63,7 +63,7 @@ impl KeptFlash {
     /// Keeps the flash of a new drive from now on.
     ///
     /// # Errors
-    /// Why the drive forgets its data with its power, or has flash that can't be kept.
+    /// Why the drive forgets its data with its power, that it isn't new, or that it has flash that can't be kept.
     pub fn of(drive: &mut Drive) -> Result<Self, String> {
         drive.record_effects()?;
         let shapes = drive.engine().flash_shapes();

@@ -171,7 +171,6 @@ impl Session {
             self.arriving.front().filter(|arrival| arrival.at_ns <= now_ns)
         {
             let Some(tag) = self.free.pop() else { break };
-            self.arriving.pop_front();
             let mut command =
                 Command { fua: self.fua && op == Op::Write, ..Command::new(tag, op, lba, sector_count) };
             if op == Op::Write {
@@ -179,7 +178,11 @@ impl Session {
                 command.hint = hint;
             }
             self.slots[tag as usize] = Slot { arrived_ns: at_ns, lba, number };
-            device.submit(now_ns, command)?;
+            if let Err(refused) = device.submit(now_ns, command) {
+                self.free.push(tag);
+                return Err(refused.into());
+            }
+            self.arriving.pop_front();
         }
         Ok(())
     }

@@ -18,8 +18,8 @@ from drivelab.quantities import NS_PER_S, SECTOR_BYTES
 from drivelab.targets.going import FOR_EVER_NS, EngineSession
 from drivelab.workload import HINT_MAX
 
-_MOST = 2**62
-"""Of times in ns, of bytes."""
+_MOST = 2**61
+"""Of times in ns, of bytes. A drive takes nothing after twice that: no backlog gets there."""
 LEAST_PIECE_NS = 10_000_000
 """Of the link's time: what takes it less is done in one call of the engine."""
 

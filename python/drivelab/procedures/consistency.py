@@ -169,18 +169,21 @@ def _not_written_over(
 
 
 def _without_trough(rows: Sequence[dict[str, Any]], said: bool) -> tuple[str, ...]:
-    """Why values of the first part are missing; `said`: that the speed never fell is told."""
+    """Why values of the first part are missing; `said`: a note on the last third is there, which
+    says so where the speed never fell."""
     iops = [float(row["iops"]) for row in rows]
     held = held_seconds(iops)
     if held is None:
-        never = f"no {FALLEN} s together were slower than {FULL_SPEED:g} of the first seconds"
-        return () if said else (f"{never}: nothing was used up, and there is no trough",)
+        never = (
+            f"no {FALLEN} s together were slower than {FULL_SPEED:g} of the first seconds' speed"
+        )
+        return () if said else (f"{never}: there is no trough",)
     trough, overshoot = _trough(iops[held:])
     if trough is None:
         left = len(rows) - held
         return (f"the speed fell {left} s before the end: too late for a trough of {TOGETHER} s",)
     if overshoot is None:
-        return (f"the slowest {TOGETHER} s were the last: nothing follows the trough",)
+        return (f"fewer than {TOGETHER} s follow the trough: too few for what comes after it",)
     return ()
 
 

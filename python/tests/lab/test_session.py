@@ -75,8 +75,8 @@ def test_whole_numbers_of_any_width_are_taken(
         ({"op": [["read"], ["read", "read"]]}, "op: has rows of unequal length"),
         ({"op": "write", "hint": [0, 256]}, r"hint\[1\] = 256: allowed: 0 to 255"),
         (
-            {"op": "read", "at_ns": 2**62 + 1},
-            r"at_ns\[0\] = \d+: allowed: 0 to 461168601842738",
+            {"op": "read", "at_ns": 2**61 + 1},
+            r"at_ns\[0\] = \d+: allowed: 0 to 230584300921369",
         ),
         (
             {"op": "read", "offset": 2**64},

@@ -1,5 +1,5 @@
-//! What every drive has towards its host: a place for each command inside, one processor that takes commands on in
-//! order, completions in order of time, and what was completed while the host was not looking.
+//! What every drive has towards its host: a place for each command inside, processors that take commands on in order,
+//! completions in order of time, and what was completed while the host was not looking.
 
 use drivelab_sim::Nanos;
 use drivelab_sim::sabotage::{self, Sabotage};

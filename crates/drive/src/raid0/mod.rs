@@ -315,7 +315,7 @@ impl<D: Device> HostSide for Raid0<D> {
                 break;
             }
             if member_ns <= own_ns {
-                // Before the others' next event, so that ties go by number however far the host looks ahead; never stays never.
+                // Before the others' next event, so that ties go by number however far the host looks ahead.
                 let others_ns = others_ns.saturating_sub(u64::from(others_ns < NEVER)).max(member_ns);
                 let limit = until.min(others_ns).min(own_ns).min(completion_ns);
                 self.run_member(member, if has_enough { self.now_ns } else { limit });

@@ -178,9 +178,9 @@ impl FaultSheet {
             let allowed = "must be the only one of at_operation, at_command, probability";
             let (key, value) = match (self.at_operation, self.at_command) {
                 (Some(value), _) => ("at_operation", value),
-                (None, value) => ("at_command", value.unwrap_or(0)),
+                (None, value) => ("at_command", value.unwrap_or_default()),
             };
-            return Err(FaultError::new(key, value.to_string(), allowed));
+            return Err(FaultError::new(key, value, allowed));
         }
         let number = |key, value: u64| within(key, Some(value), 1, (1, u64::MAX), "");
         Ok(match (self.at_operation.or(self.at_command), self.probability) {
