@@ -110,9 +110,9 @@ pub unsafe extern "C" fn drivelab_now_ns(drive: *const Handle) -> u64 {
     unsafe { &*drive }.now_ns()
 }
 
-/// When the next thing happens inside, ns, or the time reached, if a completion can be heard of already; `DRIVELAB_NEVER`:
-/// nothing will by 2^62 without a new request. Not every event completes one. A simulator that waits until then, or until an event of its own if that
-/// is earlier, hands over no request late.
+/// When the next thing happens inside, ns, or the time reached, if a completion can be heard of already;
+/// `DRIVELAB_NEVER`: nothing will by 2^62 without a new request. Not every event completes one. A simulator that waits
+/// until then, or until an event of its own if that is earlier, hands over no request late.
 ///
 /// # Safety
 /// `drive` is open.

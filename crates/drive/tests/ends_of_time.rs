@@ -1,5 +1,5 @@
-//! Hosts that let all time pass: the clock stays where the last thing happened, on every kind of drive, and goes on from
-//! there.
+//! Hosts that let all time pass: the clock stays where the last thing happened, on every kind of drive, and goes on
+//! from there.
 
 use crate::shipped;
 use drivelab_controller::{Command, CommandError, Device, Op};
