@@ -68,8 +68,8 @@ class _Divided:
         self.commands = 0
         self.inside = 0
         self.lock = threading.Lock()
-        self.kept: TextIO | None = None
-        self.lines: WholeLines | None = None
+        self.shared: tuple[TextIO, WholeLines] | None = None
+        """What it was before the first of them, and what it is for all."""
 
 
 _divided = _Divided()
@@ -95,20 +95,18 @@ def aside() -> Iterator[None]:
         yield
         return
     with _divided.lock:
-        if not _divided.inside:
-            _divided.lines = WholeLines(sys.stderr)
-            _divided.kept, sys.stdout = sys.stdout, cast(TextIO, _divided.lines)
+        if _divided.shared is None:
+            _divided.shared = sys.stdout, WholeLines(sys.stderr)
+        kept, lines = _divided.shared
+        sys.stdout = cast(TextIO, lines)
         _divided.inside += 1
     try:
         yield
     finally:
         with _divided.lock:
             _divided.inside -= 1
-            if _divided.lines is not None:
-                if _divided.inside:
-                    _divided.lines.flush()
-                else:
-                    _divided.lines.end()
-                    _divided.lines = None
-            if not _divided.inside and _divided.kept is not None:
-                sys.stdout, _divided.kept = _divided.kept, None
+            if _divided.inside:
+                lines.flush()
+            else:
+                lines.end()
+                sys.stdout, _divided.shared = kept, None

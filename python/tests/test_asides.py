@@ -24,11 +24,11 @@ def test_lines_of_two_threads_are_not_written_into_each_other() -> None:
     """`print` writes a text and its line end apart: another thread's line stood between them."""
     stream = Pieces()
     lines = asides.WholeLines(stream)
-    print("begun", end="", file=lines)  # type: ignore[call-overload]
+    print("begun", end="", file=lines)
     other = threading.Thread(target=print, args=("another's",), kwargs={"file": lines})
     other.start()
     other.join()
-    print(" and ended\nand begun again", end="", file=lines)  # type: ignore[call-overload]
+    print(" and ended\nand begun again", end="", file=lines)
     assert stream.pieces == ["another's\n", "begun and ended\n"]
     lines.flush()
     assert stream.getvalue() == "another's\nbegun and ended\nand begun again"
@@ -58,9 +58,9 @@ def test_what_a_thread_of_a_function_leaves_is_written_when_all_is_over() -> Non
 def test_lines_and_what_is_drawn_over_come_in_the_order_in_which_they_were_written() -> None:
     stream = Pieces()
     lines = asides.WholeLines(stream)
-    print("a", end="", file=lines)  # type: ignore[call-overload]
+    print("a", end="", file=lines)
     lines.writelines(["b\n", "c"])
     assert stream.getvalue() == "ab\n"
-    print("\r10 %", end="", file=lines)  # type: ignore[call-overload]
+    print("\r10 %", end="", file=lines)
     assert stream.getvalue() == "ab\nc\r10 %"
     assert isinstance(copy.copy(lines), asides.WholeLines)

@@ -85,12 +85,13 @@ impl Handle {
                 hint: request.hint,
                 ..Command::new(request.tag, op, lba, sectors)
             };
-            // One that waited for room in the queue comes late.
-            let time_ns = request.time_ns.max(self.drive.now_ns());
-            if let Err(reason) = self.check(&command, request.time_ns) {
-                self.refuse(&reason);
-                return taken;
-            }
+            let time_ns = match self.time_of(&command, request.time_ns) {
+                Ok(time_ns) => time_ns,
+                Err(reason) => {
+                    self.refuse(&reason);
+                    return taken;
+                }
+            };
             if time_ns > self.drive.now_ns() {
                 self.drive.advance(time_ns, &mut self.said);
                 self.hear();
@@ -107,8 +108,9 @@ impl Handle {
         requests.len()
     }
 
-    /// Before any time passes for it.
-    fn check(&self, command: &Command, asked_ns: Nanos) -> Result<(), String> {
+    /// When a command is handed over: one that waited for room in the queue comes late. Or why it can't be, before any
+    /// time passes for it.
+    fn time_of(&self, command: &Command, asked_ns: Nanos) -> Result<Nanos, String> {
         let reached_ns = self.drive.now_ns();
         if asked_ns > LATEST {
             return Err(format!("time_ns is {asked_ns}; it must be 0 to {LATEST}"));
@@ -118,9 +120,11 @@ impl Handle {
                 "the drive has reached {reached_ns} ns, beyond {LATEST}: it takes nothing any more"
             ));
         }
+        let time_ns = asked_ns.max(reached_ns);
         command
-            .check(asked_ns.max(reached_ns), reached_ns, self.drive.capacity_sectors())
-            .map_err(|error| error.to_string())
+            .check(time_ns, reached_ns, self.drive.capacity_sectors())
+            .map_err(|error| error.to_string())?;
+        Ok(time_ns)
     }
 
     fn refuse(&mut self, reason: &str) {

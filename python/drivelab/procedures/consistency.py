@@ -124,6 +124,12 @@ def seconds_of(series: Any) -> list[dict[str, Any]]:
     return rows[:-1] if len(rows) > 1 else rows
 
 
+def _fall(rows: Sequence[dict[str, Any]]) -> tuple[list[float], int | None]:
+    """Requests of every second, and the seconds before the speed fell; None: it didn't."""
+    iops = [float(row["iops"]) for row in rows]
+    return iops, held_seconds(iops)
+
+
 def _trough(iops: Sequence[float]) -> tuple[float | None, float | None]:
     """The slowest of so many seconds together, and the fastest that follow them; None: too few."""
     means = [
@@ -138,8 +144,7 @@ def _trough(iops: Sequence[float]) -> tuple[float | None, float | None]:
 
 def _after_fill(rows: Sequence[dict[str, Any]]) -> tuple[Value, ...]:
     """What the spare area lasts for, the trough behind it, and what follows that."""
-    iops = [float(row["iops"]) for row in rows]
-    held = held_seconds(iops)
+    iops, held = _fall(rows)
     first = statistics.fmean(iops[:held][:TOGETHER])
     written = trough = overshoot = None
     if held is not None:
@@ -159,7 +164,7 @@ def _not_written_over(
     """Why the last third of flash is not the pace that remains; `written` in capacities."""
     if program_bytes(target.counters()) is None or written >= WRITTEN_OVER:
         return ()
-    held = held_seconds([float(row["iops"]) for row in rows])
+    _, held = _fall(rows)
     told = f"the time was over when {100 * written:.1f} % of the drive were written"
     if held is None:
         return (f"{told}: the speed has not fallen yet, and the last third is not what remains",)
@@ -171,8 +176,7 @@ def _not_written_over(
 def _without_trough(rows: Sequence[dict[str, Any]], said: bool) -> tuple[str, ...]:
     """Why values of the first part are missing; `said`: a note on the last third is there, which
     says so where the speed never fell."""
-    iops = [float(row["iops"]) for row in rows]
-    held = held_seconds(iops)
+    iops, held = _fall(rows)
     if held is None:
         never = (
             f"no {FALLEN} s together were slower than {FULL_SPEED:g} of the first seconds' speed"

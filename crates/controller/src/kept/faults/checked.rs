@@ -173,13 +173,11 @@ impl FaultSheet {
     }
 
     fn trigger(&self) -> Result<Trigger, FaultError> {
-        let given = [self.at_operation.is_some(), self.at_command.is_some(), self.probability.is_some()];
-        if given.iter().filter(|&&given| given).count() > 1 {
+        let is_trigger =
+            |(key, _): &(&str, String)| ["at_operation", "at_command", "probability"].contains(key);
+        let mut given = self.given().into_iter().filter(is_trigger);
+        if let (Some((key, value)), Some(_)) = (given.next(), given.next()) {
             let allowed = "must be the only one of at_operation, at_command, probability";
-            let (key, value) = match (self.at_operation, self.at_command) {
-                (Some(value), _) => ("at_operation", value),
-                (None, value) => ("at_command", value.unwrap_or_default()),
-            };
             return Err(FaultError::new(key, value, allowed));
         }
         let number = |key, value: u64| within(key, Some(value), 1, (1, u64::MAX), "");
