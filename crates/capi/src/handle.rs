@@ -1,14 +1,16 @@
 //! A drive, and what is on its way to the host.
 
 use std::ffi::{CStr, CString};
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use drivelab_controller::{self as controller, Command, CommandError, Device};
 use drivelab_drive::{Drive, Layer, Model};
+use drivelab_ftl::Content;
 use drivelab_sim::Nanos;
 use drivelab_sim::time::LATEST;
 
-use crate::records::{Completion, Op, Request};
+use crate::records::{Completion, Op, QueueClass, Request};
 
 /// Requests whose map entries are on their way into the processor's cache while one is taken. Of a batch that is handed
 /// over again and again, as there is room for a few, no more are looked at.
@@ -28,12 +30,20 @@ pub struct Handle {
 
 impl Handle {
     pub(crate) fn open(texts: &[&str], seed: u64) -> Result<Self, String> {
-        let origins: Vec<String> = (0..texts.len()).map(|number| format!("text {number}")).collect();
-        let layers: Vec<Layer<'_>> =
-            texts.iter().zip(&origins).map(|(text, origin)| Layer { text, origin }).collect();
-        let model = Model::parse_layers(&layers, &[]).map_err(|error| error.to_string())?;
-        let drive = Drive::new(Arc::new(model), seed).map_err(|error| error.to_string())?;
+        let drive = Drive::new(model(texts)?, seed).map_err(|error| error.to_string())?;
         Ok(Self { drive, done: Vec::new(), heard: 0, said: Vec::new(), error: CString::default() })
+    }
+
+    /// Writes the drive, and what hasn't been heard of.
+    pub(crate) fn save(&self, out: impl Write) -> io::Result<()> {
+        self.drive.write_state_beside(&&self.done[self.heard..], out)
+    }
+
+    /// The drive that [`Self::save`] wrote.
+    pub(crate) fn restore(texts: &[&str], bytes: &[u8]) -> Result<Self, String> {
+        let (drive, done) =
+            Drive::read_state_beside(model(texts)?, bytes).map_err(|error| error.to_string())?;
+        Ok(Self { drive, done, heard: 0, said: Vec::new(), error: CString::default() })
     }
 
     pub(crate) fn capacity_sectors(&self) -> u64 {
@@ -50,6 +60,46 @@ impl Handle {
 
     pub(crate) fn counters(&self) -> String {
         self.drive.counters().to_string()
+    }
+
+    pub(crate) fn smart(&self) -> String {
+        self.drive.smart().to_string()
+    }
+
+    /// Erases everything, if no request is inside; otherwise the reason stands in the error.
+    pub(crate) fn secure_erase(&mut self) -> bool {
+        let is_taken = self.has_nothing_inside();
+        if is_taken {
+            self.drive.secure_erase();
+        }
+        is_taken
+    }
+
+    /// The host makes its submission queues anew, with these classes, if no request is inside and it knows them all.
+    pub(crate) fn set_queue_classes(&mut self, numbers: &[u8]) -> bool {
+        if !self.has_nothing_inside() {
+            return false;
+        }
+        let mut classes = Vec::with_capacity(numbers.len());
+        for (queue, &number) in numbers.iter().enumerate() {
+            let Some(class) = QueueClass::of(number) else {
+                self.refuse(&format!("the class of queue {queue} is {number}; it must be 0 to 3"));
+                return false;
+            };
+            classes.push(class);
+        }
+        self.drive.set_queue_classes(&classes);
+        true
+    }
+
+    /// For what an idle drive takes alone; or the reason stands in the error.
+    fn has_nothing_inside(&mut self) -> bool {
+        self.error = CString::default();
+        let inside = self.drive.engine().outstanding();
+        if inside > 0 {
+            self.refuse(&format!("{inside} requests are inside; this is for a drive that has none"));
+        }
+        inside == 0
     }
 
     pub(crate) fn error(&self) -> &CStr {
@@ -71,10 +121,17 @@ impl Handle {
                 self.refuse(&format!("op is {}; it must be 0 to 3", request.op));
                 return taken;
             };
-            if request.reserved != [0; 5] {
+            if request.reserved != 0 {
                 self.refuse("reserved must be 0");
                 return taken;
             }
+            let Some(compressed_permille) = 1000u16.checked_sub(request.compressible_permille) else {
+                self.refuse(&format!(
+                    "compressible_permille is {}; it must be 0 to 1000",
+                    request.compressible_permille
+                ));
+                return taken;
+            };
             // A flush is of no place.
             let (lba, sectors) = match op {
                 controller::Op::Flush => (0, 0),
@@ -83,6 +140,8 @@ impl Handle {
             let command = Command {
                 fua: request.fua != 0,
                 hint: request.hint,
+                queue: request.queue,
+                content: Content { compressed_permille, ..Content::RANDOM },
                 ..Command::new(request.tag, op, lba, sectors)
             };
             let time_ns = match self.time_of(&command, request.time_ns) {
@@ -172,124 +231,13 @@ impl Handle {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const TEXTS: [&str; 2] = [
-        include_str!("../../../models/flash/imft-50nm-mlc.toml"),
-        include_str!("../../../models/intel-x25-m-g1-80gb.toml"),
-    ];
-
-    fn write(tag: u32, lba: u64, time_ns: Nanos) -> Request {
-        Request { time_ns, lba, tag, sector_count: 8, op: 1, fua: 0, hint: 0, reserved: [0; 5] }
-    }
-
-    #[test]
-    fn requests_that_found_no_room_are_taken_late() {
-        let mut drive = Handle::open(&TEXTS, 1).unwrap();
-        let depth = drive.queue_depth() as usize;
-        let requests: Vec<_> =
-            (0..3 * depth as u32).map(|tag| write(tag, u64::from(tag) * 8, 1000)).collect();
-        let (mut taken, mut heard) = (0, 0);
-        while heard < requests.len() {
-            taken += drive.submit(&requests[taken..]);
-            assert!(drive.error().is_empty(), "{:?}", drive.error());
-            let done = drive.wait(Nanos::MAX, requests.len()).len();
-            assert!(done > 0, "{heard} of {taken} requests done");
-            drive.forget(done);
-            heard += done;
-        }
-        assert_eq!(taken, requests.len());
-    }
-
-    #[test]
-    fn what_was_heard_of_takes_no_memory() {
-        let mut drive = Handle::open(&TEXTS, 1).unwrap();
-        for number in 0..100_000u32 {
-            let time_ns = u64::from(number) * 1_000_000;
-            assert_eq!(drive.submit(&[write(number, u64::from(number % 64) * 8, time_ns)]), 1);
-            let done = drive.wait(drive.now_ns(), 256).len();
-            drive.forget(done);
-        }
-        assert!(drive.done.capacity() < 64, "room for {} completions", drive.done.capacity());
-    }
-
-    #[test]
-    fn a_drive_that_waited_for_ever_still_takes_requests() {
-        let mut drive = Handle::open(&TEXTS, 1).unwrap();
-        assert!(drive.wait(Nanos::MAX - 1, 1).is_empty());
-        assert_eq!(drive.now_ns(), LATEST);
-        assert_eq!(drive.submit(&[write(1, 0, 0)]), 1, "{:?}", drive.error());
-        assert!(drive.wait(Nanos::MAX, 0).is_empty());
-        assert_eq!(drive.now_ns(), LATEST, "no time passes where nothing can be heard of");
-    }
-
-    #[test]
-    fn a_flush_is_of_no_place() {
-        let mut drive = Handle::open(&TEXTS, 1).unwrap();
-        for sector_count in [0, 123, u32::MAX] {
-            assert_eq!(drive.submit(&[Request { op: 2, sector_count, ..write(1, u64::MAX, 0) }]), 1);
-            assert_eq!(drive.wait(Nanos::MAX, 1)[0].sector_count, 0);
-            drive.forget(1);
-        }
-    }
-
-    /// By hearing of one event after the other a host misses no completion, and never lets time pass by one.
-    #[test]
-    fn a_host_that_goes_from_event_to_event_hears_of_each_when_it_happens() {
-        let mut drive = Handle::open(&TEXTS, 1).unwrap();
-        assert_eq!(drive.next_ns(), Nanos::MAX);
-        assert_eq!(drive.submit(&[write(1, 0, 1000), write(2, 64, 2000)]), 2);
-        let mut heard = Vec::new();
-        loop {
-            let next_ns = drive.next_ns();
-            if next_ns == Nanos::MAX {
-                break;
-            }
-            let done = drive.wait(next_ns, 1);
-            assert!(done.iter().all(|done| done.completed_ns == next_ns));
-            heard.extend_from_slice(done);
-            let count = done.len();
-            drive.forget(count);
-        }
-        assert_eq!(heard.iter().map(|done| done.tag).collect::<Vec<_>>(), [1, 2]);
-    }
-
-    #[test]
-    fn what_is_handed_over_after_the_end_of_time_is_refused_by_the_drives_clock() {
-        let mut drive = Handle::open(&TEXTS, 1).unwrap();
-        assert_eq!(drive.submit(&[write(1, 0, LATEST)]), 1);
-        assert_eq!(
-            drive.next_ns(),
-            Nanos::MAX,
-            "a wait until then would go to the latest time, again and again"
-        );
-        assert_eq!(drive.wait(Nanos::MAX, 1).len(), 1);
-        drive.forget(1);
-        assert!(drive.now_ns() > LATEST);
-        assert_eq!(drive.submit(&[write(2, 0, 0)]), 0);
-        assert!(
-            drive.error().to_str().unwrap().starts_with("the drive has reached 4611"),
-            "{:?}",
-            drive.error()
-        );
-    }
-
-    #[test]
-    fn of_a_refused_request_nothing_has_happened() {
-        let mut drive = Handle::open(&TEXTS, 1).unwrap();
-        let end = drive.capacity_sectors();
-        for request in [
-            write(1, end, 5_000_000),
-            write(2, 0, Nanos::MAX),
-            Request { op: 9, ..write(3, 0, 7) },
-            Request { reserved: [0, 0, 0, 0, 1], ..write(3, 0, 7) },
-        ] {
-            assert_eq!(drive.submit(&[request]), 0);
-            assert!(!drive.error().is_empty());
-            assert_eq!(drive.now_ns(), 0, "{:?}", drive.error());
-        }
-        assert_eq!(drive.submit(&[write(4, 0, 5_000_000)]), 1);
-    }
+/// The model of texts, what is general first.
+fn model(texts: &[&str]) -> Result<Arc<Model>, String> {
+    let origins: Vec<String> = (0..texts.len()).map(|number| format!("text {number}")).collect();
+    let layers: Vec<Layer<'_>> =
+        texts.iter().zip(&origins).map(|(text, origin)| Layer { text, origin }).collect();
+    Model::parse_layers(&layers, &[]).map(Arc::new).map_err(|error| error.to_string())
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,13 +5,14 @@
 mod handle;
 mod records;
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_void};
+use std::io::{self, Write};
 use std::slice;
 
 use drivelab_drive::ENGINE_VERSION;
 
 pub use handle::Handle;
-pub use records::{Completion, Op, Outcome, Request};
+pub use records::{Completion, Op, Outcome, QueueClass, Request};
 
 /// No event, no limit: the end of time.
 pub const DRIVELAB_NEVER: u64 = u64::MAX;
@@ -48,14 +49,9 @@ pub unsafe extern "C" fn drivelab_open(
 ) -> *mut Handle {
     // SAFETY: the caller's promise.
     let texts = unsafe { read_texts(texts, text_count) };
-    match texts.and_then(|texts| Handle::open(&texts, seed)) {
-        Ok(handle) => Box::into_raw(Box::new(handle)),
-        Err(message) => {
-            // SAFETY: the caller's promise.
-            unsafe { write_text(&message, error, error_bytes) };
-            std::ptr::null_mut()
-        }
-    }
+    let opened = texts.and_then(|texts| Handle::open(&texts, seed));
+    // SAFETY: the caller's promise.
+    unsafe { handed_over(opened, error, error_bytes) }
 }
 
 /// The end of a drive; NULL is nothing.
@@ -78,6 +74,74 @@ pub unsafe extern "C" fn drivelab_close(drive: *mut Handle) {
 pub unsafe extern "C" fn drivelab_copy(drive: *const Handle) -> *mut Handle {
     // SAFETY: the caller's promise.
     Box::into_raw(Box::new(unsafe { &*drive }.clone()))
+}
+
+/// Writes the whole drive, requests inside and completions not heard of included, for `drivelab_restore` of the same
+/// version: `write` is called with pieces in order, and gives false to end it. False: it did. What is written is as large
+/// as a copy is in memory.
+///
+/// # Safety
+/// `drive` is open; `write` isn't NULL, reads no more than `count` of `bytes`, and lets no exception pass.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn drivelab_save(
+    drive: *const Handle,
+    write: unsafe extern "C" fn(context: *mut c_void, bytes: *const u8, count: usize) -> bool,
+    context: *mut c_void,
+) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { &*drive }.save(Pieces { write, context }).is_ok()
+}
+
+/// The drive that `drivelab_save` wrote, from the texts of its model and all bytes, which are copied. What isn't whole, of
+/// another version or of another model is refused: NULL, and the reason in `error` as of `drivelab_open`.
+///
+/// # Safety
+/// As of `drivelab_open`; `bytes` points to `byte_count` of them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn drivelab_restore(
+    texts: *const *const c_char,
+    text_count: usize,
+    bytes: *const u8,
+    byte_count: usize,
+    error: *mut c_char,
+    error_bytes: usize,
+) -> *mut Handle {
+    // SAFETY: the caller's promise.
+    let texts = unsafe { read_texts(texts, text_count) };
+    // SAFETY: the caller's promise. Of no bytes the pointer may be anything.
+    let bytes = if byte_count == 0 { &[] } else { unsafe { slice::from_raw_parts(bytes, byte_count) } };
+    let restored = texts.and_then(|texts| Handle::restore(&texts, bytes));
+    // SAFETY: the caller's promise.
+    unsafe { handed_over(restored, error, error_bytes) }
+}
+
+/// Erases everything: the new state, except for wear. Takes the drive the time of it. False: requests are inside
+/// (`drivelab_error` says how many), and nothing has happened.
+///
+/// # Safety
+/// `drive` is open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn drivelab_secure_erase(drive: *mut Handle) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { (*drive).secure_erase() }
+}
+
+/// Gives submission queues their classes, numbers of `drivelab_queue_class`, from queue 0 on; the others are medium. Of a
+/// drive with one queue they mean nothing. False: requests are inside, or a number isn't known (`drivelab_error`), and
+/// nothing has happened.
+///
+/// # Safety
+/// `drive` is open; `classes` points to `count` of them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn drivelab_set_queue_classes(
+    drive: *mut Handle,
+    classes: *const u8,
+    count: usize,
+) -> bool {
+    // SAFETY: the caller's promise. Of no classes the pointer may be anything.
+    let classes = if count == 0 { &[] } else { unsafe { slice::from_raw_parts(classes, count) } };
+    // SAFETY: the caller's promise.
+    unsafe { (*drive).set_queue_classes(classes) }
 }
 
 /// Size in sectors of 512 bytes.
@@ -167,7 +231,8 @@ pub unsafe extern "C" fn drivelab_wait(
     count
 }
 
-/// Why the last request was not taken; empty if nothing was wrong with it. Valid until the next call with this drive.
+/// Why the last request, erasure or choice of classes was not taken; empty if nothing was wrong with it. Valid until the
+/// next call with this drive.
 ///
 /// # Safety
 /// `drive` is open.
@@ -191,8 +256,53 @@ pub unsafe extern "C" fn drivelab_counters(
     // SAFETY: the caller's promise.
     let counters = unsafe { &*drive }.counters();
     // SAFETY: the caller's promise.
-    unsafe { write_text(&counters, text, text_bytes) };
-    counters.len() + 1
+    unsafe { write_text(&counters, text, text_bytes) }
+}
+
+/// What the drive tells of itself (SMART): the counters, and the health of its flash (blocks worn and retired, write
+/// amplification, the counts of erases), as a JSON object; otherwise as `drivelab_counters`.
+///
+/// # Safety
+/// As of `drivelab_counters`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn drivelab_smart(drive: *const Handle, text: *mut c_char, text_bytes: usize) -> usize {
+    // SAFETY: the caller's promise.
+    let smart = unsafe { &*drive }.smart();
+    // SAFETY: the caller's promise.
+    unsafe { write_text(&smart, text, text_bytes) }
+}
+
+/// What C writes with, and where to.
+struct Pieces {
+    write: unsafe extern "C" fn(*mut c_void, *const u8, usize) -> bool,
+    context: *mut c_void,
+}
+
+impl Write for Pieces {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // SAFETY: the promise of who called `drivelab_save`.
+        let more = unsafe { (self.write)(self.context, bytes.as_ptr(), bytes.len()) };
+        if more { Ok(bytes.len()) } else { Err(io::Error::other("ended")) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A drive for C, or NULL and the reason.
+///
+/// # Safety
+/// `error` points to `error_bytes` bytes, or is NULL.
+unsafe fn handed_over(handle: Result<Handle, String>, error: *mut c_char, error_bytes: usize) -> *mut Handle {
+    match handle {
+        Ok(handle) => Box::into_raw(Box::new(handle)),
+        Err(message) => {
+            // SAFETY: the caller's promise.
+            unsafe { write_text(&message, error, error_bytes) };
+            std::ptr::null_mut()
+        }
+    }
 }
 
 /// # Safety
@@ -211,13 +321,14 @@ unsafe fn read_texts<'a>(texts: *const *const c_char, count: usize) -> Result<Ve
     pointers.iter().enumerate().map(read).collect()
 }
 
-/// Writes a text and its end, cut off where the room ends.
+/// Writes a text and its end, cut off where the room ends; gives the bytes of the whole.
 ///
 /// # Safety
 /// `room` points to `bytes` bytes, or is NULL.
-unsafe fn write_text(text: &str, room: *mut c_char, bytes: usize) {
+unsafe fn write_text(text: &str, room: *mut c_char, bytes: usize) -> usize {
+    let whole = text.len() + 1;
     if room.is_null() || bytes == 0 {
-        return;
+        return whole;
     }
     let mut length = text.len().min(bytes - 1);
     while !text.is_char_boundary(length) {
@@ -228,4 +339,5 @@ unsafe fn write_text(text: &str, room: *mut c_char, bytes: usize) {
         std::ptr::copy_nonoverlapping(text.as_ptr().cast(), room, length);
         room.add(length).write(0);
     }
+    whole
 }

@@ -1,6 +1,7 @@
 //! What crosses the border, laid out as C lays it out.
 
 use drivelab_controller as controller;
+use serde::{Deserialize, Serialize};
 
 /// What a request asks for.
 #[repr(C)]
@@ -30,6 +31,20 @@ pub enum Outcome {
     Failed = 3,
 }
 
+/// The priority of a submission queue, by the numbers of NVM Express. Only weighted round robin (`nvme.arbitration`) looks at it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueClass {
+    /// Before all others, however many they are.
+    Urgent = 0,
+    /// The first weight.
+    High = 1,
+    /// The second weight.
+    Medium = 2,
+    /// The third weight.
+    Low = 3,
+}
+
 /// A request.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -49,12 +64,17 @@ pub struct Request {
     /// Of a write: the write stream that it should go to, for drives with `ftl.placement = "hint"`; 0: none.
     pub hint: u8,
     /// Must be 0.
-    pub reserved: [u8; 5],
+    pub reserved: u8,
+    /// The submission queue that it comes by, of a drive with several (`nvme.queue_count`): one beyond the last is
+    /// one of those that there are, in turn.
+    pub queue: u16,
+    /// Of a write: what compression would save of its bytes, in thousandths, at most 1000; for drives that compress.
+    pub compressible_permille: u16,
 }
 
 /// A finished request, and where its time went: the parts add up to `completed_ns - submitted_ns`.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Completion {
     /// When it was handed over.
     pub submitted_ns: u64,
@@ -86,6 +106,14 @@ impl Op {
     pub(crate) fn of(number: u8) -> Option<controller::Op> {
         use controller::Op;
         [Op::Read, Op::Write, Op::Flush, Op::Trim].get(usize::from(number)).copied()
+    }
+}
+
+impl QueueClass {
+    pub(crate) fn of(number: u8) -> Option<controller::QueueClass> {
+        use controller::QueueClass;
+        let classes = [QueueClass::Urgent, QueueClass::High, QueueClass::Medium, QueueClass::Low];
+        classes.get(usize::from(number)).copied()
     }
 }
 

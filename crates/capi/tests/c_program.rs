@@ -66,14 +66,14 @@ fn library() -> PathBuf {
     folders.map(|folder| folder.join("libdrivelab.so")).find(|path| path.exists()).expect("cargo built it")
 }
 
-fn compiled(folder: &Path) -> PathBuf {
+fn compiled(folder: &Path, name: &str) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR"));
     cbindgen::generate(source).unwrap().write_to_file(folder.join("drivelab.h"));
-    let (program, library) = (folder.join("closed_loop"), library());
+    let (program, library) = (folder.join(name), library());
     let status = Command::new("cc")
         .args(["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O2", "-I"])
         .arg(folder)
-        .arg(source.join("tests/c/closed_loop.c"))
+        .arg(source.join("tests/c").join(name).with_extension("c"))
         .arg(&library)
         .arg(format!("-Wl,-rpath,{}", library.parent().unwrap().display()))
         .arg("-o")
@@ -89,7 +89,11 @@ fn a_c_program_gets_what_a_run_gets() {
     let folder = tempfile::tempdir().unwrap();
     let text = folder.path().join("small.toml");
     std::fs::write(&text, MODEL).unwrap();
-    let output = Command::new(compiled(folder.path())).arg(REQUESTS.to_string()).arg(&text).output().unwrap();
+    let output = Command::new(compiled(folder.path(), "closed_loop"))
+        .arg(REQUESTS.to_string())
+        .arg(&text)
+        .output()
+        .unwrap();
     let (said, complaint) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{said}{complaint}");
@@ -114,4 +118,29 @@ fn a_c_program_gets_what_a_run_gets() {
     assert_eq!(numbers[4], drive.now_ns(), "the time at the end");
     assert_eq!(lines.next().unwrap(), drive.counters().to_string());
     assert!(lines.next().unwrap().contains("leave the drive"), "{said}");
+}
+
+/// Saved with requests inside and restored, a drive goes on as the one that was saved; and what C hears by going from
+/// event to event is never late.
+#[test]
+fn a_c_program_goes_on_from_a_checkpoint() {
+    let folder = tempfile::tempdir().unwrap();
+    let (text, state) = (folder.path().join("small.toml"), folder.path().join("state"));
+    std::fs::write(&text, MODEL).unwrap();
+    let output = Command::new(compiled(folder.path(), "checkpoint"))
+        .arg("40000")
+        .args([&state, &text])
+        .output()
+        .unwrap();
+    let (said, complaint) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{said}{complaint}");
+    let lines: Vec<&str> = said.lines().collect();
+    let inside: u32 = lines[0].strip_suffix(" inside").unwrap().parse().unwrap();
+    assert!(inside > 0, "a checkpoint of an idle drive shows less");
+    assert_eq!(lines[1], format!("{inside} requests are inside; this is for a drive that has none"));
+    assert_eq!(lines[2], "40000 done, the same, 0 late");
+    assert_eq!(lines[3], "no whole state of a drive: its sum is another");
+    let smart: serde_json::Value = serde_json::from_str(lines[4]).unwrap();
+    assert!(smart["write_amplification"].as_f64().unwrap() > 0.0, "{smart}");
 }

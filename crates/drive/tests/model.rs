@@ -157,7 +157,8 @@ fn a_layer_changes_only_what_it_says() {
     assert!(message.starts_with("top: name is missing"), "{message}");
 }
 
-const PAIR: &str = "name = \"pair\"\ntitle = \"Pair\"\nfamily = \"raid-0\"\nmembers = [\"one\", \"two\"]\n\
+const PAIR: &str = "name = \"pair\"\ntitle = \"Pair\"\nfamily = \"raid-0\"\n\
+                    members = [\"intel-x25-m-g1-80gb\", \"intel-x25-m-g1-80gb\"]\n\
                     [array]\nstrip_bytes = 131072\n";
 
 fn pair(more: &str, pairs: &[(&str, &str)]) -> Result<Model, String> {

@@ -1,6 +1,12 @@
 //! What can't be is refused by what was said, not by what follows from it.
 
+use std::sync::Arc;
+
+use drivelab_drive::{Layer, Model};
+
 use crate::shipped;
+
+const SMALL: &str = include_str!("../examples/small.toml");
 
 fn refused(name: &str, key: &str, value: &str) -> String {
     shipped::varied(name, &[(key, value)]).unwrap_err().to_string()
@@ -75,4 +81,44 @@ fn an_unknown_key_is_looked_for_in_its_section() {
     assert!(message.contains("(did you mean flash.pages_per_block?)"), "{message}");
     let message = refused("samsung-980-pro-1tb", "fash.channel_count", "4");
     assert!(message.contains("(did you mean flash.channel_count?)"), "{message}");
+}
+
+/// The reason why texts, the lowest first, are no model.
+fn refused_texts(texts: &[&str]) -> String {
+    let origins: Vec<String> = (0..texts.len()).map(|number| format!("text {number}")).collect();
+    let layers: Vec<_> = texts.iter().zip(&origins).map(|(text, origin)| Layer { text, origin }).collect();
+    Model::parse_layers(&layers, &[]).unwrap_err().to_string()
+}
+
+/// Two drives would make one that nobody ever built.
+#[test]
+fn texts_that_do_not_belong_together_make_no_drive() {
+    let (old, mine) = (SMALL, "name = \"mine\"\ntitle = \"Mine\"\n");
+    let on = |base: &str| format!("base = \"{base}\"\n{mine}");
+    assert_eq!(
+        refused_texts(&[old, &on("other")]),
+        "text 1: base = \"other\": must be \"small\", the model that lies under this one"
+    );
+    assert_eq!(
+        refused_texts(&[&on("small")]),
+        "text 0: base = \"small\": names a model that was not laid under this one"
+    );
+    assert_eq!(
+        refused_texts(&[old, mine]),
+        "text 1: name = \"mine\": lies on \"small\" and must state base = \"small\", or no name"
+    );
+    let titled = "title = \"Mine\"\n";
+    for texts in [vec![old, &on("small")], vec![old, &on("here/small.toml")], vec![old, titled]] {
+        let layers: Vec<_> = texts.iter().map(|text| Layer { text, origin: "x" }).collect();
+        Model::parse_layers(&layers, &[]).unwrap();
+    }
+}
+
+#[test]
+fn an_array_of_other_members_than_it_names_is_refused() {
+    let member = Arc::new(Model::parse(SMALL, "small", &[]).unwrap());
+    let array = "name = \"pair\"\ntitle = \"Pair\"\nfamily = \"raid-0\"\nmembers = [\"small\", \"other\"]\n[array]\nstrip_bytes = 65536\n";
+    let layers = [Layer { text: array, origin: "pair" }];
+    let said = Model::parse_array(&layers, &[], &[Arc::clone(&member), member]).unwrap_err().to_string();
+    assert_eq!(said, "pair: members = \"other\": must be \"small\", the model that was given for it");
 }

@@ -141,6 +141,7 @@ impl Model {
         let varied = members.iter().map(|member| member.varied(&member_sheets, &member_overrides));
         self.members = varied.collect::<Result<_, _>>()?;
         build::check(&self)?;
+        self.check_members()?;
         build::check_stated(&self)?;
         if let Some(divisor) = self.optional_integer(SCALE_KEY) {
             return self.small_version(divisor);
@@ -155,12 +156,7 @@ impl Model {
             return self.lay_part(read, named, table);
         }
         read.read_table("", table, top)?;
-        // Another drive under its base's name would be taken for it in every result.
-        if table.contains_key("base")
-            && let Some(name) = self.family.find("name").filter(|name| !read.values.contains_key(name.key))
-        {
-            return Err(read.missing(name));
-        }
+        self.check_base(&read)?;
         if let Some(part) = &self.part
             && let Some(key) = part.keys.iter().find(|key| read.values.contains_key(*key))
         {
