@@ -13,6 +13,7 @@ from drivelab.comparison.pairing import Metric
 from drivelab.database import tables
 from drivelab.procedures import PROCEDURES, document, group_name
 from drivelab.served import faults
+from drivelab.targets import EngineTarget
 from drivelab.web import choice
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -96,6 +97,30 @@ def test_the_page_of_power_says_in_which_states_tests_run() -> None:
     assert PROCEDURES["power-states"].states == ("filled",)
     assert "`power-states` in `filled` alone" in page
     assert "Reads are measured in `filled` and `used`, the others in `new` and `used`" in page
+
+
+KINDS = (
+    ("samsung-980-1tb", ("flash.bit_errors", "true"), ("scale_divisor", "64")),
+    ("corsair-force-f100-100gb", ("scale_divisor", "16")),
+    ("jmicron-jmf602b-64gb", ("scale_divisor", "16")),
+    ("wd-velociraptor-300gb",),
+    ("intel-x25-v-40gb-raid0-x2", ("scale_divisor", "16")),
+)
+"""Drives that have all counters together, with what is set of them."""
+
+
+def test_the_page_of_results_has_every_counter_and_no_other() -> None:
+    section = (DOCS / "results.md").read_text(encoding="utf-8").partition("\n## Counters\n")[2]
+    cells = re.findall(r"^\| (`.*?) \|", section.partition("\n## ")[0], re.MULTILINE)
+    named = set()
+    for name in re.findall(r"`([^`]+)`", ", ".join(cells)):
+        before, _, rest = name.partition("{")
+        words, _, after = rest.partition("}")
+        named |= {f"{before}{word}{after}" for word in words.split(",")} if rest else {name}
+    counted = set()
+    for kind, *settings in KINDS:
+        counted |= set(EngineTarget(model.load(kind, settings), 1).counters())
+    assert named == counted
 
 
 def fault_tables() -> list[str]:

@@ -10,8 +10,8 @@ pub fn trim_unit_sectors<M: Scheduled>(drive: &SolidStateDrive<M>) -> Option<u32
     drive.mapping().takes_trims().then(|| drive.mapping().sectors_per_unit())
 }
 
-/// Cumulative counters as a flat JSON object. Bytes of flash programs count whole pages, padding included. Of a drive with
-/// an SLC cache there are more, and of one whose bits go wrong.
+/// Cumulative counters as a flat JSON object. Bytes of flash programs count whole pages, padding included. Some schemes
+/// have counters of their own, as a drive with an SLC cache has, and one whose bits go wrong.
 pub fn counters<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
     let meters = drive.meters();
     let ftl = drive.mapping();
@@ -55,17 +55,15 @@ pub fn counters<M: Scheduled>(drive: &SolidStateDrive<M>) -> Value {
         "units_rmw": meters.units_rmw,
         "units_trimmed": counts.units_trimmed,
         "units_padded": counts.units_padded,
-        "units_duplicate": counts.units_duplicate,
-        "granules_padded": counts.granules_padded,
-        "merges_full": counts.merges_full,
-        "merges_partial": counts.merges_partial,
-        "merges_switch": counts.merges_switch,
         "valid_units": ftl.valid_units(),
         "free_blocks": ftl.free_blocks(),
         "erase_count_min": least,
         "erase_count_max": most,
         "erase_count_mean": sum as f64 / wear.len() as f64,
     });
+    for (name, count) in ftl.own_counters() {
+        found[name] = count.into();
+    }
     if drive.config().power.is_known() {
         found["energy_nj"] = drive.energy_nj().into();
     }

@@ -176,6 +176,11 @@ impl Books for CompressedMap {
         &self.logs.counters
     }
 
+    fn own_counters(&self) -> Vec<(&'static str, u64)> {
+        let counters = self.counters();
+        vec![("units_duplicate", counters.units_duplicate), ("granules_padded", counters.granules_padded)]
+    }
+
     fn valid_units(&self) -> u64 {
         self.logs.valid_units()
     }

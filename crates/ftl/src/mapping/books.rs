@@ -58,6 +58,11 @@ pub trait Books {
     /// Counters.
     fn counters(&self) -> &FtlCounters;
 
+    /// Of these the ones that mean something of this scheme alone, by the names of reports.
+    fn own_counters(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
     /// Units that hold current data.
     fn valid_units(&self) -> u64;
 

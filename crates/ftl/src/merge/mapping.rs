@@ -74,6 +74,15 @@ impl<S: MergeScheme> Books for MergeMap<S> {
         &self.core.counters
     }
 
+    fn own_counters(&self) -> Vec<(&'static str, u64)> {
+        let counters = self.counters();
+        vec![
+            ("merges_full", counters.merges_full),
+            ("merges_partial", counters.merges_partial),
+            ("merges_switch", counters.merges_switch),
+        ]
+    }
+
     fn valid_units(&self) -> u64 {
         self.core.written_count
     }
