@@ -199,6 +199,10 @@ SPARE_TOLERANCE_RATIO = 0.05
 """Effective spare area further off than this is told, as `--scale` tells it."""
 
 
+BLOCKS_MADE = 400
+"""Dies that were ever sold have more blocks; of the models that come along 497 at least."""
+
+
 def _held_back_remarks(model: Model) -> list[str]:
     """That a drive which was made smaller holds back as much as before, of less.
 
@@ -216,8 +220,7 @@ def _held_back_remarks(model: Model) -> list[str]:
     expected, where = raw_ratio - 1, "the model states"
     why = "the rest is held back, of a drive cut down by hand as much as of a whole one"
     whole = _as_it_comes(model)
-    if whole is None and model.family == "raid-0":
-        # Its spare area is that of its members, which say themselves what they hold back.
+    if whole is None and not _has_small_dies(model):
         return []
     if whole is not None:
         before = whole.effective_spare_ratio
@@ -234,11 +237,18 @@ def _held_back_remarks(model: Model) -> list[str]:
     ]
 
 
+def _has_small_dies(model: Model) -> bool:
+    """Whether dies have so few blocks as only those have that were cut down by hand. An array has
+    none of its own: its members say themselves what they hold back."""
+    return bool(model.description["derived"].get("blocks_per_die", BLOCKS_MADE) < BLOCKS_MADE)
+
+
 def _as_it_comes(model: Model) -> Model | None:
-    """The model that comes along, of which this is a form; None: it stands on none."""
+    """The model that comes along, of which this is a form, by what its files are called or, as
+    `show --toml` writes one file of all, by its name; None: it stands on none."""
     names = [Path(origin).stem for _, origin in model.texts.layers if Path(origin).name == origin]
     known = set(model_layers.known_names())
-    found = [name for name in names if name in known]
+    found = [name for name in (model.name, *names) if name in known]
     return load(found[-1]) if found else None
 
 

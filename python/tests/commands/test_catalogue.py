@@ -278,7 +278,8 @@ def test_a_file_of_one_s_own_is_held_to_the_spare_area_that_it_states(
 ) -> None:
     settings = [("flash.blocks_per_plane", "64"), ("spare_ratio", "0.0734")]
     own = tmp_path / "own.toml"
-    own.write_text(model_file.text("intel-x25-m-g1-80gb", settings), encoding="utf-8")
+    cut_down = model_file.text("intel-x25-m-g1-80gb", settings)
+    own.write_text(cut_down.replace('"intel-x25-m-g1-80gb"', '"own"', 1), encoding="utf-8")
     _, said = shown(capsys, str(own))
     assert f"{SPARE}0.0336, where the model states 0.0734: the rest is held back" in said
     own.write_text(model_file.text("intel-x25-m-g1-80gb", ()), encoding="utf-8")
@@ -290,6 +291,17 @@ def test_a_file_of_one_s_own_is_held_to_the_spare_area_that_it_states(
     )
     own.write_text(based, encoding="utf-8")
     assert shown(capsys, str(own))[1] == ""
+
+
+def test_a_drive_that_comes_along_is_itself_in_one_file_of_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What `show --toml` writes names no base; a 980 PRO holds back a fifth of its spare area."""
+    own = tmp_path / "own.toml"
+    for name in ("samsung-980-pro-1tb", "own"):
+        text = model_file.text("samsung-980-pro-1tb", ())
+        own.write_text(text.replace("samsung-980-pro-1tb", name, 1), encoding="utf-8")
+        assert shown(capsys, str(own))[1] == ""
 
 
 @pytest.mark.parametrize("scale", ["64", "1/0", "2/64", "1/x", "1/"])
