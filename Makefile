@@ -26,7 +26,8 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_REQUIRE_VIRTUALENV := 1
-export PIP_CONSTRAINT := $(CURDIR)/requirements.lock
+# pip takes several files here, with blanks between them: of a folder's name they are none.
+export PIP_CONSTRAINT := file://$(subst $(EMPTY) ,%20,$(CURDIR))/requirements.lock
 export PIP_QUIET := 1
 
 # A terminal gets cargo's progress bar, a log only what went wrong.

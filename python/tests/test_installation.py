@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -10,6 +11,8 @@ import pytest
 
 from drivelab import _engine, cli, installation
 from drivelab.errors import WorkError
+
+MAKEFILE = Path(__file__).resolve().parents[2] / "Makefile"
 
 
 @pytest.fixture
@@ -103,3 +106,15 @@ def test_other_failures_are_left_as_they_are(
     monkeypatch.setattr(_engine, "engine_version", lambda: "0.0.1")
     assert cli.run(["show", "hypothetical", "--set", "x=1"]) == 2
     assert "make setup" not in capsys.readouterr().err
+
+
+def test_a_folder_may_have_blanks_in_its_name(tmp_path: Path) -> None:
+    """pip takes several constraint files in one variable, with blanks between them."""
+    place = tmp_path / "my lab"
+    place.mkdir()
+    shutil.copy(MAKEFILE, place)
+    show = "show: ; @echo $$PIP_CONSTRAINT"
+    done = subprocess.run(
+        ["make", "--silent", f"--eval={show}", "show"], cwd=place, capture_output=True, text=True
+    )
+    assert done.stdout == f"{(place / 'requirements.lock').as_uri()}\n", done.stderr
