@@ -125,10 +125,11 @@ impl Handle {
                 self.refuse("reserved must be 0");
                 return taken;
             }
-            let Some(compressed_permille) = 1000u16.checked_sub(request.compressible_permille) else {
+            let compressible_permille =
+                if op == controller::Op::Write { request.compressible_permille } else { 0 };
+            let Some(compressed_permille) = 1000u16.checked_sub(compressible_permille) else {
                 self.refuse(&format!(
-                    "compressible_permille is {}; it must be 0 to 1000",
-                    request.compressible_permille
+                    "compressible_permille is {compressible_permille}; it must be 0 to 1000"
                 ));
                 return taken;
             };

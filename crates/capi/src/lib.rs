@@ -57,7 +57,7 @@ pub unsafe extern "C" fn drivelab_open(
 /// The end of a drive; NULL is nothing.
 ///
 /// # Safety
-/// `drive` came from `drivelab_open` or `drivelab_copy` and is not used afterwards.
+/// `drive` came from `drivelab_open`, `drivelab_copy` or `drivelab_restore` and is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn drivelab_close(drive: *mut Handle) {
     if !drive.is_null() {
@@ -76,9 +76,9 @@ pub unsafe extern "C" fn drivelab_copy(drive: *const Handle) -> *mut Handle {
     Box::into_raw(Box::new(unsafe { &*drive }.clone()))
 }
 
-/// Writes the whole drive, requests inside and completions not heard of included, for `drivelab_restore` of the same
-/// version: `write` is called with pieces in order, and gives false to end it. False: it did. What is written is as large
-/// as a copy is in memory.
+/// Writes the whole drive, requests inside and completions not heard of included, for `drivelab_restore` of the same build
+/// and the same texts: `write` is called with pieces in order; where it gives false it isn't called again, and this gives
+/// false. What is written is as large as a copy is in memory.
 ///
 /// # Safety
 /// `drive` is open; `write` isn't NULL, reads no more than `count` of `bytes`, and lets no exception pass.
@@ -89,7 +89,7 @@ pub unsafe extern "C" fn drivelab_save(
     context: *mut c_void,
 ) -> bool {
     // SAFETY: the caller's promise.
-    unsafe { &*drive }.save(Pieces { write, context }).is_ok()
+    unsafe { &*drive }.save(Pieces { write, context, has_ended: false }).is_ok()
 }
 
 /// The drive that `drivelab_save` wrote, from the texts of its model and all bytes, which are copied. What isn't whole, of
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn drivelab_restore(
     unsafe { handed_over(restored, error, error_bytes) }
 }
 
-/// Erases everything: the new state, except for wear. Takes the drive the time of it. False: requests are inside
+/// Erases everything: the new state, except for wear. Time passes as the erasure takes. False: requests are inside
 /// (`drivelab_error` says how many), and nothing has happened.
 ///
 /// # Safety
@@ -276,13 +276,16 @@ pub unsafe extern "C" fn drivelab_smart(drive: *const Handle, text: *mut c_char,
 struct Pieces {
     write: unsafe extern "C" fn(*mut c_void, *const u8, usize) -> bool,
     context: *mut c_void,
+    /// C wants no more, and may have closed what it wrote to. A buffer that is given up offers its rest again.
+    has_ended: bool,
 }
 
 impl Write for Pieces {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         // SAFETY: the promise of who called `drivelab_save`.
-        let more = unsafe { (self.write)(self.context, bytes.as_ptr(), bytes.len()) };
-        if more { Ok(bytes.len()) } else { Err(io::Error::other("ended")) }
+        self.has_ended =
+            self.has_ended || !unsafe { (self.write)(self.context, bytes.as_ptr(), bytes.len()) };
+        if self.has_ended { Err(io::Error::other("ended")) } else { Ok(bytes.len()) }
     }
 
     fn flush(&mut self) -> io::Result<()> {

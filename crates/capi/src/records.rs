@@ -69,6 +69,7 @@ pub struct Request {
     /// one of those that there are, in turn.
     pub queue: u16,
     /// Of a write: what compression would save of its bytes, in thousandths, at most 1000; for drives that compress.
+    /// Of another request it isn't looked at.
     pub compressible_permille: u16,
 }
 

@@ -1,7 +1,8 @@
 //! The whole state of a drive as bytes, for the same engine to go on with.
 //!
 //! What is written follows from the types of this build and from nothing else: another build may read it as another
-//! drive or not at all. The version and the model that made it stand in its first line, a sum at its end.
+//! drive or not at all, and who keeps such bytes keeps with them which one wrote them. The version and the model that made
+//! it stand in its first line, a sum at its end.
 
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
@@ -110,6 +111,8 @@ impl Drive {
         // Numbers come one by one: they are summed up and handed on in pieces.
         let mut pieces = BufWriter::new(Summed { inner: out, sum: Xxh3Default::new() });
         writeln!(pieces, "{}", first_line(self.model()))?;
+        // As bytes of their own: a state that something else stands beside must not be read as another drive.
+        let beside = postcard::to_stdvec(beside).map_err(io::Error::other)?;
         postcard::to_io(&(beside, self.partition()), &mut pieces).map_err(io::Error::other)?;
         let mut out = pieces.into_inner().map_err(io::IntoInnerError::into_error)?;
         let sum = out.sum.digest128();
@@ -145,8 +148,8 @@ impl Drive {
         if written != asked {
             return Err(StateError::Other { written: written.into_owned(), asked });
         }
-        let (beside, drive) = parsed(&content[end + 1..])?;
-        Ok((Self::of_partition(model, sound(drive)?), beside))
+        let (beside, drive) = parsed::<(Vec<u8>, _)>(&content[end + 1..])?;
+        Ok((Self::of_partition(model, sound(drive)?), parsed(&beside)?))
     }
 }
 
@@ -177,6 +180,8 @@ mod tests {
     fn what_was_written_is_read_with_what_stood_beside_it() {
         let (drive, beside) = Drive::read_state_beside::<u32>(model("one"), &written()).unwrap();
         assert_eq!((drive.engine().outstanding(), beside), (1, 7));
+        let error = Drive::read_state(model("one"), &written()).unwrap_err();
+        assert!(matches!(error, StateError::Unreadable(_)), "{error}");
     }
 
     #[test]

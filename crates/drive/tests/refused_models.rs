@@ -97,7 +97,7 @@ fn texts_that_do_not_belong_together_make_no_drive() {
     let on = |base: &str| format!("base = \"{base}\"\n{mine}");
     assert_eq!(
         refused_texts(&[old, &on("other")]),
-        "text 1: base = \"other\": must be \"small\", the model that lies under this one"
+        "text 1: base = \"other\": names another model than lies under this one, which is \"small\""
     );
     assert_eq!(
         refused_texts(&[&on("small")]),
@@ -108,7 +108,21 @@ fn texts_that_do_not_belong_together_make_no_drive() {
         "text 1: name = \"mine\": lies on \"small\" and must state base = \"small\", or no name"
     );
     let titled = "title = \"Mine\"\n";
-    for texts in [vec![old, &on("small")], vec![old, &on("here/small.toml")], vec![old, titled]] {
+    let [grade, other] =
+        ["chip@fast", "chop"].map(|name| format!("part = \"{name}\"\n[flash]\nread_ns = 50000\n"));
+    let part = "part = \"chip\"\n[flash]\nread_ns = 60000\n";
+    assert_eq!(
+        refused_texts(&[part, &other, old]),
+        "text 1: part = \"chop\": lies on chip, another part: it must be a grade of that one"
+    );
+    assert!(refused_texts(&[part, &grade, old]).contains("flash.part"), "of which nothing is said: {old}");
+    for texts in [
+        vec![old, &on("small")],
+        vec![old, &on("here/small.toml")],
+        vec![old, &on("mine@2.toml")],
+        vec![old, &on("x")],
+        vec![old, titled],
+    ] {
         let layers: Vec<_> = texts.iter().map(|text| Layer { text, origin: "x" }).collect();
         Model::parse_layers(&layers, &[]).unwrap();
     }
@@ -119,6 +133,9 @@ fn an_array_of_other_members_than_it_names_is_refused() {
     let member = Arc::new(Model::parse(SMALL, "small", &[]).unwrap());
     let array = "name = \"pair\"\ntitle = \"Pair\"\nfamily = \"raid-0\"\nmembers = [\"small\", \"other\"]\n[array]\nstrip_bytes = 65536\n";
     let layers = [Layer { text: array, origin: "pair" }];
+    let by_path = array.replace("\"other\"", "\"mine@2.toml\"");
+    let by_path = [Layer { text: &by_path, origin: "pair" }];
+    Model::parse_array(&by_path, &[], &[Arc::clone(&member), Arc::clone(&member)]).unwrap();
     let said = Model::parse_array(&layers, &[], &[Arc::clone(&member), member]).unwrap_err().to_string();
-    assert_eq!(said, "pair: members = \"other\": must be \"small\", the model that was given for it");
+    assert_eq!(said, "pair: members = \"other\": names another model than was given in its place, \"small\"");
 }

@@ -35,6 +35,14 @@ static bool write_piece(void *file, const uint8_t *bytes, size_t count) {
     return fwrite(bytes, 1, count, file) == count;
 }
 
+static int calls_left;
+
+/* A disk that is full after some calls; after that it must not be asked again. */
+static bool write_little(void *nothing, const uint8_t *bytes, size_t count) {
+    (void)nothing, (void)bytes, (void)count;
+    return calls_left-- > 0;
+}
+
 /* What the host knows: its next request, and a sum over all that it heard. */
 typedef struct {
     uint64_t state, arrival_ns, sum;
@@ -105,6 +113,11 @@ int main(int argc, char **argv) {
     if (!file) return fprintf(stderr, "%s can't be written\n", argv[2]), 2;
     bool saved = drivelab_save(drive, write_piece, file);
     if (fclose(file) || !saved) return fprintf(stderr, "%s can't be written\n", argv[2]), 2;
+    for (int calls = 0; calls < 3; calls++) {
+        calls_left = calls;
+        if (drivelab_save(drive, write_little, NULL) || calls_left != -1)
+            return fprintf(stderr, "asked again\n"), 1;
+    }
     char *bytes = read_file(argv[2], &size);
     drivelab_drive *restored = drivelab_restore(texts, count, (const uint8_t *)bytes, size, error, sizeof error);
     if (!restored) return fprintf(stderr, "%s\n", error), 1;

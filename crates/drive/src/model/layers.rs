@@ -116,12 +116,14 @@ impl Model {
         let is_array = self.family == Family::Raid0;
         let mut member_sheets = Vec::new();
         let last = sheets.len().saturating_sub(1);
+        let mut below = String::new();
         for (index, (origin, mut table)) in sheets.into_iter().enumerate() {
             if is_array && let Some(Value::Table(inner)) = table.get(MEMBER) {
                 member_sheets.push((origin.clone(), inner.clone()));
                 table.remove(MEMBER);
             }
-            self.lay(origin, &table, index == last)?;
+            self.lay(origin.clone(), &table, index == last, &below)?;
+            below = origin;
         }
         for (_, table) in &member_sheets {
             self.check_members_own(table.iter().map(|(key, value)| (key.as_str(), value.to_string())))?;
@@ -149,14 +151,14 @@ impl Model {
         Ok(self)
     }
 
-    /// Adds what one file says.
-    fn lay(&mut self, origin: String, table: &toml::Table, top: bool) -> Result<(), ModelError> {
+    /// Adds what one file says; `below` is where what lies under it comes from.
+    fn lay(&mut self, origin: String, table: &toml::Table, top: bool, below: &str) -> Result<(), ModelError> {
         let mut read = Self { origin, values: BTreeMap::new(), members: Vec::new(), ..self.clone() };
         if let Some(named) = table.get(PART) {
             return self.lay_part(read, named, table);
         }
         read.read_table("", table, top)?;
-        self.check_base(&read)?;
+        self.check_base(&read, below)?;
         if let Some(part) = &self.part
             && let Some(key) = part.keys.iter().find(|key| read.values.contains_key(*key))
         {
@@ -197,6 +199,12 @@ impl Model {
         read.read_table("", &inner, true)?;
         if let Some(key) = read.values.keys().find(|key| !key.starts_with("flash.")) {
             return Err(read.bad(key, &read.values[key].value.to_string(), "is no property of a flash part"));
+        }
+        if let Some(under) = &self.part
+            && !name.strip_prefix(&*under.name).is_some_and(|grade| grade.starts_with('@'))
+        {
+            let allowed = format!("lies on {}, another part: it must be a grade of that one", under.name);
+            return Err(read.bad(PART, &format!("{name:?}"), &allowed));
         }
         let keys = read.values.keys().copied().collect();
         self.part = Some(Part { name: name.to_owned(), origin: read.origin, keys });

@@ -1,6 +1,6 @@
 //! What a model refuses beyond the limits of single values.
 
-use super::texts::is_name;
+use super::texts::can_mean;
 use super::{MEMBER, Model};
 use crate::error::ModelError;
 
@@ -22,14 +22,14 @@ impl Model {
     }
 
     /// A drive of its own name says on which it stands, and lies on that one; what has a base has a name: another drive
-    /// under its base's would be taken for it in every result.
-    pub(super) fn check_base(&self, layer: &Self) -> Result<(), ModelError> {
-        let below = self.values.get(NAME).map(|name| &name.value);
+    /// under its base's would be taken for it in every result. `below` is where the layer under it comes from.
+    pub(super) fn check_base(&self, layer: &Self, below: &str) -> Result<(), ModelError> {
+        let name = self.values.get(NAME).map(|name| &name.value);
         let Some(base) = layer.values.get(BASE).map(|base| &base.value) else {
-            return match (layer.values.get(NAME), below) {
-                (Some(name), Some(below)) if name.value != *below => {
-                    let allowed = format!("lies on {below} and must state base = {below}, or no name");
-                    Err(layer.bad(NAME, &name.value.to_string(), &allowed))
+            return match (layer.values.get(NAME), name) {
+                (Some(own), Some(name)) if own.value != *name => {
+                    let allowed = format!("lies on {name} and must state base = {name}, or no name");
+                    Err(layer.bad(NAME, &own.value.to_string(), &allowed))
                 }
                 _ => Ok(()),
             };
@@ -37,13 +37,11 @@ impl Model {
         if let Some(name) = self.family.find(NAME).filter(|name| !layer.values.contains_key(name.key)) {
             return Err(layer.missing(name));
         }
-        let allowed = match below {
+        let named = base.as_str().unwrap_or_default();
+        let allowed = match name.and_then(|name| name.as_str()) {
             None => "names a model that was not laid under this one".to_owned(),
-            // A base may be a file, whose model has any name.
-            Some(below) if below != base && base.as_str().is_some_and(is_name) => {
-                format!("must be {below}, the model that lies under this one")
-            }
-            Some(_) => return Ok(()),
+            Some(name) if can_mean(named, name, below) => return Ok(()),
+            Some(name) => format!("names another model than lies under this one, which is {name:?}"),
         };
         Err(layer.bad(BASE, &base.to_string(), &allowed))
     }
@@ -51,8 +49,8 @@ impl Model {
     /// The members that an array was given are those that it names.
     pub(super) fn check_members(&self) -> Result<(), ModelError> {
         for (named, member) in self.list(MEMBERS).into_iter().zip(self.members()) {
-            if is_name(named) && named != member.name() {
-                let allowed = format!("must be {:?}, the model that was given for it", member.name());
+            if !can_mean(named, member.name(), member.origin()) {
+                let allowed = format!("names another model than was given in its place, {:?}", member.name());
                 return Err(self.bad(MEMBERS, &format!("{named:?}"), &allowed));
             }
         }

@@ -1,5 +1,8 @@
 //! What texts of a model may be.
 
+use std::ffi::OsStr;
+use std::path::Path;
+
 /// Whether a text can name a model: it becomes part of file names. `drive` or `drive@firmware`.
 pub(super) fn is_name(text: &str) -> bool {
     let plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
@@ -10,6 +13,15 @@ pub(super) fn is_name(text: &str) -> bool {
         && firmware.starts_with(plain)
         && firmware.ends_with(plain)
         && firmware.chars().all(inside)
+}
+
+/// Whether a text can mean a model of this name, read from this place: its name, its file's, or any path.
+pub(super) fn can_mean(text: &str, name: &str, origin: &str) -> bool {
+    let file = Path::new(origin);
+    text == name
+        || text.contains('/')
+        || Path::new(text).extension().is_some_and(|extension| extension == "toml")
+        || [file.file_name(), file.file_stem()].contains(&Some(OsStr::new(text)))
 }
 
 /// Whether a text is one line of letters: tables and pages show it as it is.
