@@ -31,7 +31,7 @@ ENDED = """#!/bin/sh
 echo no such database >&2
 exit 2
 """
-FAILING = f"""#!{sys.executable}
+FAILING = f"""#!/usr/bin/env -S "{sys.executable}"
 import http.server
 
 class Answers(http.server.BaseHTTPRequestHandler):
