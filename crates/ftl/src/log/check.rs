@@ -128,7 +128,7 @@ pub(crate) fn check_thresholds(
 pub(crate) fn check_cache(layout: &UnitLayout, config: &FtlConfig) -> Result<(), GeometryError> {
     let Some(cache) = &config.slc_cache else { return Ok(()) };
     if config.cleaning_mode == CleaningMode::RewriteInPlace
-        || config.streams() != StreamCounts::HOST_AND_CLEANING
+        || config.policy_streams() != StreamCounts::HOST_AND_CLEANING
     {
         let allowed = "streams: must be host-and-cleaning, and ftl.cleaning_mode relocate, with an SLC cache";
         return Err(GeometryError::new("ftl.placement", config.streams().all, allowed));

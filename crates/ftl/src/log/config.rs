@@ -105,7 +105,7 @@ impl FtlConfig {
     /// Free blocks of a die beside those that thresholds count: each further stream of the host may need another before a
     /// victim is emptied, and further ones of what is moved together one, as its copies fill less than a block.
     pub(super) fn stream_reserve(&self) -> u32 {
-        let StreamCounts { host, all } = self.streams();
+        let StreamCounts { host, all } = self.policy_streams();
         u32::from(host - 1) + u32::from(all - host > 1)
     }
 
@@ -136,12 +136,27 @@ impl FtlConfig {
 
     /// Blocks of a die that may be open: one of each stream, and a native one that waits while the cache takes data.
     pub(super) fn open_blocks(&self) -> u32 {
-        u32::from(self.streams().all) + u32::from(self.slc_cache.is_some())
+        u32::from(self.policy_streams().all) + u32::from(self.slc_cache.is_some())
     }
 
-    /// Write streams.
+    /// Write streams. That of wear levelling is no policy's, and no block is kept in reserve for it: it has one only when
+    /// something is levelled, whose room cleaning takes when it finds no other.
     pub(crate) fn streams(&self) -> StreamCounts {
+        if self.levels_apart() { StreamCounts::WITH_LEVELLING } else { self.policy_streams() }
+    }
+
+    /// Write streams of the placement policy.
+    pub(crate) fn policy_streams(&self) -> StreamCounts {
         self.placement.streams(&self.placement_settings(0))
+    }
+
+    /// Whether what static wear levelling moves lies by itself: data that isn't overwritten, which would be moved with
+    /// what is, again and again, if it came to lie between.
+    pub(crate) fn levels_apart(&self) -> bool {
+        self.wear_spread_limit > 0
+            && self.cleaning_mode == CleaningMode::Relocate
+            && self.slc_cache.is_none()
+            && self.policy_streams() == StreamCounts::HOST_AND_CLEANING
     }
 
     /// The policy that places pages, of an erased drive of so many blocks.

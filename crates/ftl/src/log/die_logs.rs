@@ -74,7 +74,9 @@ impl HostRule {
         match config.cleaning_mode {
             CleaningMode::RewriteInPlace => Self::InPlace,
             CleaningMode::Relocate if config.slc_cache.is_some() => Self::Cached,
-            CleaningMode::Relocate if config.streams() == StreamCounts::HOST_AND_CLEANING => Self::OneStream,
+            CleaningMode::Relocate if config.policy_streams() == StreamCounts::HOST_AND_CLEANING => {
+                Self::OneStream
+            }
             CleaningMode::Relocate => Self::Streams,
         }
     }

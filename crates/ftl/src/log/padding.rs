@@ -30,7 +30,7 @@ impl DieLogs {
     #[cold]
     #[inline(never)]
     pub(crate) fn pad_copies(&mut self, die: DieIndex, purpose: Purpose) -> Result<CleaningStep, FtlError> {
-        let open = self.blocks.open_block(die, Stream::CLEANING);
+        let open = self.blocks.open_block(die, self.copy_stream(purpose));
         let to = self.pad(die, open.ok_or(FtlError::NoFreeBlock { die: die.0 })?)?;
         match purpose {
             Purpose::Cleaning => self.counters.programs_cleaning += 1,
@@ -40,9 +40,15 @@ impl DieLogs {
         Ok(CleaningStep::Copy { to, purpose })
     }
 
+    /// Where copies go, of a drive whose placement policy has one stream for them.
+    pub(crate) fn copy_stream(&self, purpose: Purpose) -> Stream {
+        let is_apart = purpose == Purpose::WearLevelling && self.config.levels_apart();
+        if is_apart { Stream::LEVELLING } else { Stream::CLEANING }
+    }
+
     /// Whether data that cleaning has copied on a die can't be read yet.
-    pub(crate) fn has_unread_copies(&self, die: DieIndex) -> bool {
-        let Some(block) = self.blocks.open_block(die, Stream::CLEANING) else { return false };
+    pub(crate) fn has_unread_copies(&self, die: DieIndex, purpose: Purpose) -> bool {
+        let Some(block) = self.blocks.open_block(die, self.copy_stream(purpose)) else { return false };
         if self.flash.mode(block) != CellMode::Native {
             return false;
         }

@@ -69,14 +69,14 @@ impl<H: MapMemory> PageMap<H> {
         }
         if self.logs.bad.is_some() && !self.copied.is_empty() {
             self.logs.cleaning.jobs[die.0 as usize] = Some(job);
-            let stream = self.placement.copy_stream(job.victim, &self.copied);
+            let stream = self.copy_stream(job);
             self.logs.ready_page(die, stream, false)?;
         }
         job.cursor = cursor.0 - first;
         if !self.copied.is_empty() {
             self.logs.cleaning.jobs[die.0 as usize] = Some(job);
             self.prefetch_next_copy(cursor, end);
-            let to = self.place_copies(die, job.victim)?;
+            let to = self.place_copies(die, job)?;
             self.note_copy(to, job);
             return Ok(Some(CleaningStep::Copy { to, purpose: job.purpose }));
         }
@@ -88,7 +88,7 @@ impl<H: MapMemory> PageMap<H> {
             self.logs.cleaning.jobs[die.0 as usize] = Some(next);
             return self.clean_step(die);
         }
-        if self.logs.config.held_word_lines > 0 && self.logs.has_unread_copies(die) {
+        if self.logs.config.held_word_lines > 0 && self.logs.has_unread_copies(die, job.purpose) {
             // Its only source until then is the victim.
             self.logs.cleaning.jobs[die.0 as usize] = Some(job);
             return self.logs.pad_copies(die, job.purpose).map(Some);

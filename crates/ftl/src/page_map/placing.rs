@@ -3,11 +3,12 @@
 //! Nearly all drives keep host and cleaning apart and look no further, so that is asked first: their pages cost what they
 //! would without policies.
 
-use drivelab_nand::{BlockIndex, DieIndex, Lpn, Ppn};
+use drivelab_nand::{DieIndex, Lpn, Ppn};
 
 use super::map::PageMap;
 use super::memory::MapMemory;
 use crate::error::FtlError;
+use crate::log::{Job, Purpose};
 use crate::placement::{Placements, Stream};
 
 impl<H: MapMemory> PageMap<H> {
@@ -27,11 +28,11 @@ impl<H: MapMemory> PageMap<H> {
 
     /// Programs a page with the units that are being copied, all from one block of the die.
     #[inline]
-    pub(super) fn place_copies(&mut self, die: DieIndex, victim: BlockIndex) -> Result<Ppn, FtlError> {
-        if self.has_host_and_cleaning() {
-            return self.program_copies(die, Stream::CLEANING, victim);
+    pub(super) fn place_copies(&mut self, die: DieIndex, job: Job) -> Result<Ppn, FtlError> {
+        if self.has_host_and_cleaning() && job.purpose != Purpose::WearLevelling {
+            return self.program_copies(die, Stream::CLEANING, job.victim);
         }
-        self.copies_by_policy(die, victim)
+        self.copies_by_policy(die, job)
     }
 
     #[cold]
@@ -43,11 +44,19 @@ impl<H: MapMemory> PageMap<H> {
     }
 
     #[cold]
-    fn copies_by_policy(&mut self, die: DieIndex, victim: BlockIndex) -> Result<Ppn, FtlError> {
-        let stream = self.placement.copy_stream(victim, &self.copied);
-        let first = self.program_copies(die, stream, victim)?;
+    fn copies_by_policy(&mut self, die: DieIndex, job: Job) -> Result<Ppn, FtlError> {
+        let stream = self.copy_stream(job);
+        let first = self.program_copies(die, stream, job.victim)?;
         self.note_opened(first, stream);
         Ok(first)
+    }
+
+    /// Where the units go that are being copied.
+    pub(super) fn copy_stream(&mut self, job: Job) -> Stream {
+        if self.has_host_and_cleaning() {
+            return self.logs.copy_stream(job.purpose);
+        }
+        self.placement.copy_stream(job.victim, &self.copied)
     }
 
     /// The policy hears of a block whose first page was just programmed.

@@ -14,6 +14,8 @@ impl Stream {
     pub const HOST: Self = Self(0);
     /// The stream of valid pages that cleaning or wear levelling moves, where the host has one stream and they have another.
     pub const CLEANING: Self = Self(1);
+    /// The stream of what static wear levelling moves, where that has one of its own.
+    pub const LEVELLING: Self = Self(2);
 
     /// Its place in tables.
     #[inline]
@@ -34,6 +36,8 @@ pub struct StreamCounts {
 impl StreamCounts {
     /// One of the host, and one for what is moved.
     pub const HOST_AND_CLEANING: Self = Self { host: 1, all: 2 };
+    /// The same, and one for what static wear levelling moves.
+    pub const WITH_LEVELLING: Self = Self { host: 1, all: 3 };
 
     /// Every stream.
     pub(crate) fn all(self) -> impl Iterator<Item = Stream> {
