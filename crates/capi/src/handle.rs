@@ -31,7 +31,11 @@ pub struct Handle {
 impl Handle {
     pub(crate) fn open(texts: &[&str], seed: u64) -> Result<Self, String> {
         let drive = Drive::new(model(texts)?, seed).map_err(|error| error.to_string())?;
-        Ok(Self { drive, done: Vec::new(), heard: 0, said: Vec::new(), error: CString::default() })
+        Ok(Self::of(drive, Vec::new()))
+    }
+
+    fn of(drive: Drive, done: Vec<Completion>) -> Self {
+        Self { drive, done, heard: 0, said: Vec::new(), error: CString::default() }
     }
 
     /// Writes the drive, and what hasn't been heard of.
@@ -43,7 +47,7 @@ impl Handle {
     pub(crate) fn restore(texts: &[&str], bytes: &[u8]) -> Result<Self, String> {
         let (drive, done) =
             Drive::read_state_beside(model(texts)?, bytes).map_err(|error| error.to_string())?;
-        Ok(Self { drive, done, heard: 0, said: Vec::new(), error: CString::default() })
+        Ok(Self::of(drive, done))
     }
 
     pub(crate) fn capacity_sectors(&self) -> u64 {
@@ -68,38 +72,41 @@ impl Handle {
 
     /// Erases everything, if no request is inside; otherwise the reason stands in the error.
     pub(crate) fn secure_erase(&mut self) -> bool {
-        let is_taken = self.has_nothing_inside();
-        if is_taken {
-            self.drive.secure_erase();
-        }
-        is_taken
+        let erased = self.check_idle().map(|()| self.drive.secure_erase());
+        self.tell(erased)
     }
 
     /// The host makes its submission queues anew, with these classes, if no request is inside and it knows them all.
     pub(crate) fn set_queue_classes(&mut self, numbers: &[u8]) -> bool {
-        if !self.has_nothing_inside() {
-            return false;
-        }
-        let mut classes = Vec::with_capacity(numbers.len());
-        for (queue, &number) in numbers.iter().enumerate() {
-            let Some(class) = QueueClass::of(number) else {
-                self.refuse(&format!("the class of queue {queue} is {number}; it must be 0 to 3"));
-                return false;
-            };
-            classes.push(class);
-        }
-        self.drive.set_queue_classes(&classes);
-        true
+        let class_of = |(queue, &number): (usize, &u8)| {
+            let unknown = || format!("the class of queue {queue} is {number}; it must be 0 to 3");
+            QueueClass::of(number).ok_or_else(unknown)
+        };
+        let classes = self
+            .check_idle()
+            .and_then(|()| numbers.iter().enumerate().map(class_of).collect::<Result<Vec<_>, _>>());
+        let set = classes.map(|classes| self.drive.set_queue_classes(&classes));
+        self.tell(set)
     }
 
-    /// For what an idle drive takes alone; or the reason stands in the error.
-    fn has_nothing_inside(&mut self) -> bool {
-        self.error = CString::default();
-        let inside = self.drive.engine().outstanding();
-        if inside > 0 {
-            self.refuse(&format!("{inside} requests are inside; this is for a drive that has none"));
+    /// For what an idle drive takes alone.
+    fn check_idle(&self) -> Result<(), String> {
+        match self.drive.engine().outstanding() {
+            0 => Ok(()),
+            inside => Err(format!("{inside} requests are inside; this is for a drive that has none")),
         }
-        inside == 0
+    }
+
+    /// Whether something was done; why not, stands in the error.
+    fn tell(&mut self, result: Result<(), String>) -> bool {
+        self.error = CString::default();
+        match result {
+            Ok(()) => true,
+            Err(reason) => {
+                self.refuse(&reason);
+                false
+            }
+        }
     }
 
     pub(crate) fn error(&self) -> &CStr {

@@ -43,6 +43,20 @@ fn drive(
     Untimed::new(ftl)
 }
 
+/// A die of one plane, with pages of 4 KiB.
+fn one_die(blocks_per_plane: u32, pages_per_block: u32) -> Geometry {
+    Geometry {
+        channel_count: 1,
+        dies_per_channel: 1,
+        planes_per_die: 1,
+        blocks_per_plane,
+        pages_per_block,
+        page_bytes: 4096,
+        oob_bytes: 0,
+        two_plane: false,
+    }
+}
+
 fn config(placement: Placement) -> FtlConfig {
     FtlConfig {
         placement,
@@ -180,16 +194,7 @@ fn static_wear_levelling_bounds_the_spread() {
 /// Three fifths of a full drive are written once, the rest at random: pages programmed for each that the host writes, and
 /// the most erases of a block.
 fn worn_beside_data_that_lies_still(wear: u32) -> (f64, u32) {
-    let geometry = Geometry {
-        channel_count: 1,
-        dies_per_channel: 1,
-        planes_per_die: 1,
-        blocks_per_plane: 256,
-        pages_per_block: 32,
-        page_bytes: 4096,
-        oob_bytes: 0,
-        two_plane: false,
-    };
+    let geometry = one_die(256, 32);
     let layout = UnitLayout::new(geometry, 4096).unwrap();
     let user_units = layout.unit_count() / 100 * 88;
     let config = FtlConfig { user_units, wear_spread_limit: wear, ..config(Placement::HostAndCleaning) };
@@ -220,16 +225,7 @@ fn static_wear_levelling_makes_blocks_last_longer_and_costs_little() {
 #[test]
 fn pages_fail_as_often_with_many_streams_of_the_host_as_with_one() {
     let failed = |placement| {
-        let geometry = Geometry {
-            channel_count: 1,
-            dies_per_channel: 1,
-            planes_per_die: 1,
-            blocks_per_plane: 4096,
-            pages_per_block: 16,
-            page_bytes: 4096,
-            oob_bytes: 0,
-            two_plane: false,
-        };
+        let geometry = one_die(4096, 16);
         let layout = UnitLayout::new(geometry, 4096).unwrap();
         let user_units = 1000;
         let mut ftl = PageMap::new(layout, FtlConfig { user_units, ..config(placement) }).unwrap();

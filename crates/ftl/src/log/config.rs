@@ -152,7 +152,7 @@ impl FtlConfig {
 
     /// Whether what static wear levelling moves lies by itself: data that isn't overwritten, which would be moved with
     /// what is, again and again, if it came to lie between.
-    pub(crate) fn levels_apart(&self) -> bool {
+    fn levels_apart(&self) -> bool {
         self.wear_spread_limit > 0
             && self.cleaning_mode == CleaningMode::Relocate
             && self.slc_cache.is_none()

@@ -5,7 +5,7 @@ use drivelab_nand::{BlockIndex, CellMode, DieIndex, Ppn};
 use super::die_logs::DieLogs;
 use super::steps::{CleaningStep, Purpose};
 use crate::error::FtlError;
-use crate::placement::Stream;
+use crate::placement::{Stream, StreamCounts};
 
 impl DieLogs {
     /// Programs a page without data in an open block of a die, or in the one that was left aside.
@@ -42,7 +42,7 @@ impl DieLogs {
 
     /// Where copies go, of a drive whose placement policy has one stream for them.
     pub(crate) fn copy_stream(&self, purpose: Purpose) -> Stream {
-        let is_apart = purpose == Purpose::WearLevelling && self.config.levels_apart();
+        let is_apart = purpose == Purpose::WearLevelling && self.streams == StreamCounts::WITH_LEVELLING;
         if is_apart { Stream::LEVELLING } else { Stream::CLEANING }
     }
 
