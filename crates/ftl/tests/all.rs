@@ -2,6 +2,7 @@
 
 mod compressed_map;
 mod demand_map;
+mod levelling;
 mod locality;
 mod merging;
 mod oracle;

@@ -191,37 +191,6 @@ fn static_wear_levelling_bounds_the_spread() {
     assert!(drive.ftl.counters().erases_wear > 0);
 }
 
-/// Three fifths of a full drive are written once, the rest at random: pages programmed for each that the host writes, and
-/// the most erases of a block.
-fn worn_beside_data_that_lies_still(wear: u32) -> (f64, u32) {
-    let geometry = one_die(256, 32);
-    let layout = UnitLayout::new(geometry, 4096).unwrap();
-    let user_units = layout.unit_count() / 100 * 88;
-    let config = FtlConfig { user_units, wear_spread_limit: wear, ..config(Placement::HostAndCleaning) };
-    let mut drive = Untimed::new(PageMap::new(layout, config).unwrap());
-    let mut random = Stream::new(3, 0);
-    (0..user_units).for_each(|lpn| drive.write(&[Lpn(lpn)]).unwrap());
-    let before = *drive.ftl.counters();
-    for _ in 0..60 * user_units {
-        drive.write(&[Lpn(random.below(u64::from(user_units) * 2 / 5) as u32)]).unwrap();
-    }
-    let after = drive.ftl.counters();
-    drive.ftl.check().unwrap();
-    let programs = (after.programs() - before.programs()) as f64;
-    let most = drive.ftl.flash().erase_counts().iter().copied().max().unwrap();
-    (programs / (after.units_host - before.units_host) as f64, most)
-}
-
-#[test]
-fn static_wear_levelling_makes_blocks_last_longer_and_costs_little() {
-    let (programs, most) = worn_beside_data_that_lies_still(0);
-    let (programs_levelled, most_levelled) = worn_beside_data_that_lies_still(16);
-    let said =
-        format!("{programs:.2} and {programs_levelled:.2} programs, {most} and {most_levelled} erases");
-    assert!(programs_levelled < 1.25 * programs, "{said}");
-    assert!(most_levelled < most * 7 / 10, "{said}");
-}
-
 #[test]
 fn pages_fail_as_often_with_many_streams_of_the_host_as_with_one() {
     let failed = |placement| {

@@ -43,10 +43,15 @@ fn cache(when_full: WhenFull) -> SlcCacheConfig {
 }
 
 fn drive(blocks: u32, share: f64, cache: SlcCacheConfig) -> Untimed<PageMap> {
+    levelled(blocks, share, cache, 0)
+}
+
+fn levelled(blocks: u32, share: f64, cache: SlcCacheConfig, wear_spread_limit: u32) -> Untimed<PageMap> {
     let layout = UnitLayout::new(geometry(blocks), 4096).unwrap();
     let config = FtlConfig {
         cleaning_stop_blocks: 3,
         slc_cache: Some(cache),
+        wear_spread_limit,
         ..plain::config((f64::from(layout.unit_count()) * share) as u32)
     };
     let mut ftl = PageMap::new(layout, config).unwrap();
@@ -292,6 +297,7 @@ proptest! {
         (reserve_blocks, refill_blocks, kept_blocks) in (0u32..3, 0u32..4, prop_oneof![Just(0u32), 1u32..9]),
         fold_dies in 0u32..3,
         share in 0.2f64..0.45,
+        wear in prop_oneof![Just(0u32), 1u32..3],
         steps in prop::collection::vec((0u8..20, any::<u32>()), 1..1500),
         skew in 1u32..8,
     ) {
@@ -300,7 +306,7 @@ proptest! {
             static_blocks, dynamic_blocks, whole_until, gone_from: whole_until + shrinks, reserve_blocks,
             refill_blocks, kept_blocks, fold_dies, ..cache(when_full)
         };
-        let mut drive = drive(16, share, config);
+        let mut drive = levelled(16, share, config, wear);
         let units = drive.ftl.config().user_units;
         let mut oracle = vec![false; units as usize];
         for (step, (kind, pick)) in steps.into_iter().enumerate() {

@@ -125,9 +125,9 @@ impl CompressedMap {
         let page = match self.logs.blocks.open_block(die, stream) {
             Some(block) => self.logs.flash.write_pointer(block),
             None if stream == Stream::HOST && !self.logs.has_host_block(die) => return false,
-            // Cleaning goes on in the host's block if there is no other.
-            None if stream == Stream::CLEANING && self.logs.blocks.free_count(die) == 0 => {
-                let lent = self.logs.blocks.open_block(die, Stream::HOST);
+            // What is moved goes on in the block of another stream if there is no other.
+            None if stream != Stream::HOST && self.logs.blocks.free_count(die) == 0 => {
+                let lent = self.logs.blocks.last_open_block(die);
                 lent.map_or(0, |block| self.logs.flash.write_pointer(block))
             }
             None => 0,

@@ -51,8 +51,9 @@ impl CompressedMap {
             self.moving.source_page[die.0 as usize] = 0;
             self.logs.cleaning.jobs[die.0 as usize] = Some(job);
         }
-        if self.is_parity_due(die, Stream::CLEANING) {
-            return self.program_parity(die, Stream::CLEANING).map(Some);
+        let stream = self.logs.copy_stream(job.purpose);
+        if self.is_parity_due(die, stream) {
+            return self.program_parity(die, stream).map(Some);
         }
         self.gather(die, &mut job);
         if self.moving.keys.is_empty() {
@@ -106,7 +107,8 @@ impl CompressedMap {
 
     /// Programs what was gathered as one page and moves the map entries to it.
     fn copy(&mut self, die: DieIndex, job: Job) -> Result<Ppn, FtlError> {
-        let (block, place) = self.program_page(die, Stream::CLEANING)?;
+        let stream = self.logs.copy_stream(job.purpose);
+        let (block, place) = self.program_page(die, stream)?;
         self.fragments.begin_page(block, place.0 % self.shape.pages_per_block);
         if let Some(durable) = &mut self.durable {
             durable.begin_page();
@@ -135,7 +137,7 @@ impl CompressedMap {
             self.logs.die_valid[die.0 as usize] -= 1;
         }
         self.finish_page(&page);
-        self.close_if_full(die, Stream::CLEANING, place);
+        self.close_if_full(die, stream, place);
         self.logs.count_copy(keys.len() as u64, job.purpose, job.victim, block);
         for &(key, _) in &keys {
             // The table of shared fragments is small and always in memory.

@@ -80,16 +80,17 @@ impl Blocks {
         flash: &FlashArray,
         reserved: u32,
         victims: Victims,
+        streams: StreamCounts,
         found_of: impl Fn(BlockIndex) -> Option<PageKind>,
     ) -> Self {
-        let (host, copies) = (Stream::HOST.index(), Stream::CLEANING.index());
+        let moved = || streams.moved().map(Stream::index);
         let mut blocks = Self::found(layout, flash, (reserved, 1), victims, |block, open| {
-            let mine: &[usize] = match (flash.mode(block), found_of(block)?) {
-                (CellMode::Slc, _) => &[host],
-                (CellMode::Native, PageKind::Moved) => &[copies, PARKED],
-                (CellMode::Native, _) => &[PARKED, copies],
-            };
-            mine.iter().copied().find(|&stream| open[stream] == NO_BLOCK)
+            let is_closed = |&stream: &usize| open[stream] == NO_BLOCK;
+            match (flash.mode(block), found_of(block)?) {
+                (CellMode::Slc, _) => Some(Stream::HOST.index()).filter(is_closed),
+                (CellMode::Native, PageKind::Moved) => moved().chain([PARKED]).find(is_closed),
+                (CellMode::Native, _) => std::iter::once(PARKED).chain(moved()).find(is_closed),
+            }
         });
         blocks.tell_victims(layout, flash);
         blocks
@@ -281,11 +282,21 @@ impl Blocks {
         self.newest[block.0 as usize] = 0;
     }
 
-    /// An open block of a die, of the last stream that has one (the host's come first), written up to this sequence
-    /// number, becomes that of a stream that has none.
+    /// The stream of a die that comes last of those with an open block, and its place. The host's come first.
+    fn last_open(&self, die: DieIndex) -> Option<usize> {
+        self.open[die.0 as usize].iter().rposition(|&block| block != NO_BLOCK)
+    }
+
+    /// The block that [`Self::lend`] would take.
+    pub(crate) fn last_open_block(&self, die: DieIndex) -> Option<BlockIndex> {
+        self.last_open(die).map(|stream| BlockIndex(self.open[die.0 as usize][stream]))
+    }
+
+    /// An open block of a die, of the last stream that has one, written up to this sequence number, becomes that of a
+    /// stream that has none.
     pub(crate) fn lend(&mut self, die: DieIndex, to: Stream, sequence: u64) -> Option<BlockIndex> {
+        let from = self.last_open(die)?;
         let open = &mut self.open[die.0 as usize];
-        let from = open.iter().rposition(|&block| block != NO_BLOCK)?;
         let block = BlockIndex(std::mem::replace(&mut open[from], NO_BLOCK));
         open[to.index()] = block.0;
         self.lend_waiting(die, Stream(from as u8), to);

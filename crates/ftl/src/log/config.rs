@@ -155,7 +155,6 @@ impl FtlConfig {
     fn levels_apart(&self) -> bool {
         self.wear_spread_limit > 0
             && self.cleaning_mode == CleaningMode::Relocate
-            && self.slc_cache.is_none()
             && self.policy_streams() == StreamCounts::HOST_AND_CLEANING
     }
 

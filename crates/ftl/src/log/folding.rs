@@ -147,15 +147,18 @@ impl DieLogs {
 
     /// Most units of the next page of copies on a die, if there is one.
     #[cold]
-    pub(crate) fn copied_units(&mut self, die: DieIndex, is_any: bool) -> Result<u32, FtlError> {
-        let stream = if is_any { self.streams.moved().next() } else { None };
-        let mode = match stream {
+    pub(crate) fn copied_units(
+        &mut self,
+        die: DieIndex,
+        purpose: Purpose,
+        is_any: bool,
+    ) -> Result<u32, FtlError> {
+        let mode = if is_any {
             // A block that was lent may be one of the cache.
-            Some(stream) => {
-                let block = self.open(die, stream, false)?;
-                self.flash.mode(block)
-            }
-            None => CellMode::Native,
+            let block = self.open(die, self.copy_stream(purpose), false)?;
+            self.flash.mode(block)
+        } else {
+            CellMode::Native
         };
         Ok(self.flash.page_units(mode))
     }

@@ -32,7 +32,7 @@ impl DieLogs {
             let first = (0..self.flash.write_pointer(block)).find_map(|page| medium.page(block, page));
             self.flash.restore_mode(block, first.map_or(CellMode::Native, |page| page.mode));
         }
-        self.blocks = Blocks::restore_cached(&layout, &self.flash, own, victims, found_of);
+        self.blocks = Blocks::restore_cached(&layout, &self.flash, own, victims, self.streams, found_of);
         let static_free = FreePool::erased_of(&layout, &self.flash, self.reserved..own);
         let mut cache = SlcCache::new(config, static_free, dies);
         for die in (0..dies).map(DieIndex) {

@@ -54,9 +54,9 @@ impl<H: MapMemory> PageMap<H> {
                 if is_any && self.logs.bad.is_some() {
                     // The page that is ready says how much it takes.
                     self.logs.cleaning.jobs[die.0 as usize] = Some(job);
-                    self.logs.ready_page(die, Stream::CLEANING, false)?;
+                    self.logs.ready_page(die, self.logs.copy_stream(job.purpose), false)?;
                 }
-                self.logs.copied_units(die, is_any)?
+                self.logs.copied_units(die, job.purpose, is_any)?
             }
             None => self.logs.layout.units_per_page,
         };
