@@ -12,6 +12,7 @@ import os
 import re
 import signal
 import sys
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
@@ -307,8 +308,14 @@ def run(arguments: list[str]) -> int:
         return _failed(_usage_text(error), 2)
     except _Terminated:
         return _failed("terminated", TERMINATED)
-    except (KeyboardInterrupt, typer.Abort):
-        return _failed("interrupted", INTERRUPTED)
+    except (EOFError, KeyboardInterrupt, typer.Abort) as error:
+        # The end of what is read comes by itself, or as typer's word for both.
+        end = error.__cause__ if isinstance(error, typer.Abort) else error
+        if not isinstance(end, EOFError):
+            return _failed("interrupted", INTERRUPTED)
+        if not CUT_OFF.fullmatch(str(end)):
+            raise
+        return _failed(_of_a_cut_file(end), 1)
     except BrokenPipeError:
         # Python would complain once more when it flushes standard output at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -321,12 +328,33 @@ def run(arguments: list[str]) -> int:
     except MemoryError:
         return _failed("not enough memory for a drive of this size", 1)
     except OSError as error:
-        # A name that got too long on the way, as a lock's beside a file, was somebody's wish.
-        return _failed(error, 2 if error.errno == errno.ENAMETOOLONG else 1)
+        # A name that got too long on the way, as a lock's beside a file, was somebody's wish, as is
+        # a place that isn't theirs.
+        is_wish = error.errno in (errno.ENAMETOOLONG, errno.EACCES)
+        return _failed(_system_text(error), 2 if is_wish else 1)
     if status == INTERRUPTED:
         # Some versions of typer turn Ctrl-C into this status without a word.
         return _failed("interrupted", INTERRUPTED)
     return status if isinstance(status, int) else 0
+
+
+CUT_OFF = re.compile("marshal data too short|EOF read where .*object expected")
+"""What Python says of a compiled file that ends too early."""
+
+
+def _of_a_cut_file(error: EOFError) -> str:
+    package = Path(__file__).parent
+    return (
+        f"a compiled file of Python's is cut off ({error}), as a full disk leaves it; remove the "
+        f"folders __pycache__ below {package}, and in its environment"
+    )
+
+
+def _system_text(error: OSError) -> str:
+    """What the system said, of which file."""
+    if error.filename is None or error.strerror is None:
+        return str(error)
+    return f'"{paths.escaped(os.fsdecode(error.filename))}": {error.strerror}'
 
 
 def _check_letters(arguments: list[str]) -> None:

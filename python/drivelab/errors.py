@@ -127,8 +127,13 @@ LINE_LETTERS = 80
 
 
 def database_reason(error: Exception) -> str:
-    """The first line of DuckDB's message, without the words that only its makers need."""
+    """What refused a database, without the words that only DuckDB's makers need: the system's own,
+    where it did, or the first line of DuckDB's."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
     text = str(error).strip().splitlines()[0]
+    if found := re.search(r'Could not write file "[^"]*": (.+)', text):
+        return found[1]
     if "not a valid DuckDB database file" in text:
         return "it is not a DuckDB database"
     if "Could not set lock" in text:

@@ -171,6 +171,7 @@ def publish(folder: Path, writers: Mapping[str, Callable[[Path], None]]) -> list
 def publish_files(writers: Mapping[Path, Callable[[Path], None]]) -> None:
     """The same for files anywhere, in folders that are there: all of them, or none."""
     made: list[tuple[Path, Path]] = []
+    path = Path()
     try:
         with contextlib.ExitStack() as stack:
             folders: dict[Path, Path] = {}
@@ -183,22 +184,38 @@ def publish_files(writers: Mapping[Path, Callable[[Path], None]]) -> None:
             for unnamed, path in made:
                 _renamed(unnamed, path)
     except OSError as error:
-        what = Path(error.filename).name if error.filename else "a file"
-        raise WorkError(f"can't write {what}: {error.strerror}") from None
+        # A write that is refused names no file.
+        name = Path(error.filename).name if error.filename else path.name
+        raise WorkError(f"can't write {name}: {error.strerror}") from None
 
 
 @contextlib.contextmanager
 def system_errors(path: Path) -> Iterator[None]:
-    """Raises OSError where polars met one that it says in words of its own."""
+    """Raises OSError where polars met one as it wrote a file, and says it in words of its own, or
+    not at all."""
     from polars.exceptions import ComputeError
 
     try:
         yield
     except ComputeError as error:
         if (number := re.search(r"os error (\d+)", str(error))) is None:
+            _ask_again(path)
             raise
         code = int(number[1])
         raise OSError(code, os.strerror(code), str(path)) from None
+
+
+PROBE_BYTES = 1 << 16
+"""More than any small file is refused for."""
+
+
+def _ask_again(path: Path) -> None:
+    """Raises OSError if a file that couldn't be written takes no more."""
+    try:
+        with path.open("ab") as file:
+            file.write(bytes(PROBE_BYTES))
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def write_text(path: Path, text: str) -> None:

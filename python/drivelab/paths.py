@@ -15,7 +15,8 @@ SHOWN_LETTERS = 60
 
 
 def checked(what: str, path: str | os.PathLike[str]) -> Path:
-    """The path; raises RequestError for one that no file can have. `what` is the option's name."""
+    """The path; raises RequestError for one that no file can have, and for one that nobody may look
+    at. `what` is the option's name."""
     text = os.fspath(path)
     if not text:
         raise RequestError(f'{what} "": allowed: the name of a file')
@@ -38,7 +39,23 @@ def checked(what: str, path: str | os.PathLike[str]) -> Path:
             f"{what} {_shown(text)}: a path of {len(os.fsencode(text))} bytes; allowed: "
             f"{PATH_BYTES_MAX}"
         )
+    check_reachable(f'{what} "{escaped(text)}"', Path(text))
     return Path(text)
+
+
+def check_reachable(what: str, path: Path) -> None:
+    """Raises RequestError for a path below a folder that this user may not search: whether anything
+    is there, nobody could say. `what` is what the message begins with."""
+    try:
+        path.stat()
+    except PermissionError as error:
+        raise RequestError(
+            f"{what}: can't be looked at ({error.strerror}); allowed: paths below folders that you "
+            "may search"
+        ) from None
+    except OSError:
+        # Who opens it says more.
+        pass
 
 
 def expanded(path: str | os.PathLike[str]) -> Path:

@@ -42,11 +42,15 @@ pub enum StateError {
 struct Summed<W> {
     inner: W,
     sum: Xxh3Default,
+    /// The system's number for why the last piece wasn't taken, which `postcard` doesn't pass on.
+    refused: Option<i32>,
 }
 
 impl<W: Write> Write for Summed<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let count = self.inner.write(bytes)?;
+        let taken = self.inner.write(bytes);
+        self.refused = taken.as_ref().err().and_then(io::Error::raw_os_error);
+        let count = taken?;
         self.sum.update(&bytes[..count]);
         Ok(count)
     }
@@ -109,11 +113,14 @@ impl Drive {
     /// What `out` says.
     pub fn write_state_beside<T: Serialize>(&self, beside: &T, out: impl Write) -> io::Result<()> {
         // Numbers come one by one: they are summed up and handed on in pieces.
-        let mut pieces = BufWriter::new(Summed { inner: out, sum: Xxh3Default::new() });
+        let mut pieces = BufWriter::new(Summed { inner: out, sum: Xxh3Default::new(), refused: None });
         writeln!(pieces, "{}", first_line(self.model()))?;
         // As bytes of their own: a state that something else stands beside must not be read as another drive.
         let beside = postcard::to_stdvec(beside).map_err(io::Error::other)?;
-        postcard::to_io(&(beside, self.partition()), &mut pieces).map_err(io::Error::other)?;
+        let written = postcard::to_io(&(beside, self.partition()), &mut pieces).map(|_| ());
+        written.map_err(|error| {
+            pieces.get_ref().refused.map_or_else(|| io::Error::other(error), io::Error::from_raw_os_error)
+        })?;
         let mut out = pieces.into_inner().map_err(io::IntoInnerError::into_error)?;
         let sum = out.sum.digest128();
         out.inner.write_all(&sum.to_le_bytes())?;
@@ -174,6 +181,33 @@ mod tests {
         let mut bytes = Vec::new();
         drive.write_state_beside(&7u32, &mut bytes).unwrap();
         bytes
+    }
+
+    /// Takes so many bytes.
+    struct Small(usize);
+
+    impl Write for Small {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            const ENOSPC: i32 = 28;
+            self.0 = self.0.checked_sub(bytes.len()).ok_or_else(|| io::Error::from_raw_os_error(ENOSPC))?;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn who_takes_no_more_says_why() {
+        let drive = Drive::new(model("one"), 1).unwrap();
+        let mut bytes = Vec::new();
+        drive.write_state(&mut bytes).unwrap();
+        for room in [0, bytes.len() / 2, bytes.len() - 1] {
+            let error = drive.write_state(Small(room)).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::StorageFull, "{error}");
+        }
+        drive.write_state(Small(bytes.len())).unwrap();
     }
 
     #[test]

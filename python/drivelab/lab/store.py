@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -243,19 +244,37 @@ def _connected(place: str | Path, read_only: bool = False) -> Iterator[duckdb.Du
             "store",
         )
     try:
-        if not read_only:
-            file.parent.mkdir(parents=True, exist_ok=True)
-        connection = duckdb.connect(str(file), read_only=read_only)
+        with nullcontext() if read_only else _gone_if_it_fails(file):
+            if not read_only:
+                file.parent.mkdir(parents=True, exist_ok=True)
+            connection = duckdb.connect(str(file), read_only=read_only)
+            try:
+                _check(connection, file, making=not read_only)
+            except BaseException:
+                connection.close()
+                raise
     except (OSError, duckdb.Error) as error:
-        reason = database_reason(error)
-        raise RequestError(f'store "{place}": can\'t be opened: {reason}', "store") from None
+        raise _unopened(place, error) from None
     try:
-        _check(connection, file, making=not read_only)
         yield connection
-    except duckdb.IOException as error:
+    except _REFUSED as error:
         raise WorkError(f'store "{place}": {database_reason(error)}') from None
     finally:
         connection.close()
+
+
+_REFUSED = (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException)
+"""What DuckDB raises where the disk refuses: in a statement, at its commit, and afterwards."""
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def _unopened(place: str | Path, error: Exception) -> RequestError | WorkError:
+    """Of a store that can't be opened: a place that is none was asked for, a full disk was not."""
+    reason = database_reason(error)
+    said = f'store "{place}": can\'t be opened: {reason}'
+    if reason in map(os.strerror, _NO_ROOM):
+        return WorkError(said)
+    return RequestError(said, "store")
 
 
 def _writable(file: Path) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from drivelab import output
+from drivelab import output, paths
 from drivelab.errors import RequestError
 
 SOCKET_BYTES_MAX = 107
@@ -80,6 +80,7 @@ def socket_path(path: Path, option: str) -> Path:
             f'{option} "{path}": {length} bytes; a Unix socket\'s path has at most '
             f"{SOCKET_BYTES_MAX}: give a shorter one, as --listen unix:PATH and --control PATH do"
         )
+    paths.check_reachable(f'{option} "{path}"', path)
     if not path.parent.is_dir():
         raise RequestError(f'{option} "{path}": there is no folder {path.parent}')
     if path.exists() and not path.is_socket():

@@ -6,11 +6,19 @@ from pathlib import Path
 
 import platformdirs
 
+from drivelab.errors import RequestError
+
 NAME = "drivelab"
 
 
 def default_results() -> Path:
-    """The database of who names none."""
+    """The database of who names none; raises RequestError where no folder for it can be made."""
     folder = platformdirs.user_data_path(NAME)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RequestError(
+            f'"{folder}", for your own data: can\'t be made ({error.strerror}); name a file: '
+            "drivelab web FILE.duckdb"
+        ) from None
     return folder / "results.duckdb"

@@ -23,6 +23,7 @@ class RegularFile(Place):
 
     def __init__(self, name: str, wish: Wish) -> None:
         self._path = paths.expanded(name).absolute()
+        paths.check_reachable(f"fio:{name}", self._path)
         self._made = not self._path.exists()
         """Whether drivelab makes the file, and so removes it."""
         size = 0 if self._made else self._path.stat().st_size
@@ -109,6 +110,7 @@ class RegularFile(Place):
         except FileExistsError:
             raise RequestError(f"fio:{self.name}: somebody made this file meanwhile") from None
         except OSError as error:
+            self.release()
             raise RequestError(f"fio:{self.name}: can't write there ({error.strerror})") from None
 
     def release(self) -> None:
