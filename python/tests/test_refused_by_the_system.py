@@ -124,6 +124,7 @@ CLOSED = [
     ["web", "OUT.duckdb", "--served", "{}/s"],
     ["web", "--port", "0"],
 ]
+UNWRITTEN = [["serve", "IMAGE"], ["serve", "IMAGE", "--read-only"], ["erase", "IMAGE"]]
 ALL = """
 import io, json, sys
 from contextlib import redirect_stderr, redirect_stdout
@@ -138,32 +139,59 @@ print(json.dumps(found))
 """
 
 
-def test_what_lies_below_a_folder_of_somebody_else_is_refused_by_name(
-    study: Path, tmp_path: Path
-) -> None:
-    closed = tmp_path / "closed"
-    closed.mkdir(mode=0)
-    job = tmp_path / "job.fio"
-    job.write_text(JOB, encoding="utf-8")
-    image = tmp_path / "a.drive"
-    assert cli.run(["create", str(image), "--model", *DRIVE[1:]]) == 0
-    places = {"JOB": job, "STUDY": study, "IMAGE": image, "OUT": tmp_path / "out"}
-    commands = [
-        [str(places.get(word, word)).replace("{}", str(closed)) for word in words]
-        for words in CLOSED
-    ]
-    # Root may look everywhere, unless it gives that up.
+def without_root_s_rights(commands: list[list[str]], data: Path) -> list[tuple[int, str]]:
+    """The statuses of commands, and what they say, in a process that may not look everywhere."""
     as_others = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
     found = subprocess.run(
         [*(as_others if os.geteuid() == 0 else []), sys.executable, "-c", ALL],
         input=json.dumps(commands),
-        env={**os.environ, "XDG_DATA_HOME": str(closed / "data")},
+        env={**os.environ, "XDG_DATA_HOME": str(data)},
         capture_output=True,
         text=True,
         check=True,
         timeout=300,
     )
-    for words, (status, said) in zip(commands, json.loads(found.stdout), strict=True):
+    return [(status, said) for status, said in json.loads(found.stdout)]
+
+
+@pytest.fixture
+def image(tmp_path: Path) -> Path:
+    """A small drive that isn't served."""
+    file = tmp_path / "a.drive"
+    assert cli.run(["create", str(file), "--model", *DRIVE[1:]]) == 0
+    return file
+
+
+def test_an_image_that_can_t_be_written_is_refused_before_it_is_served(
+    image: Path, tmp_path: Path
+) -> None:
+    image.chmod(0o444)
+    commands = [[word.replace("IMAGE", str(image)) for word in words] for words in UNWRITTEN]
+    looking = [[word, str(image)] for word in ("smart", "check")]
+    found = without_root_s_rights([*commands, *looking], tmp_path)
+    line = (
+        f'drivelab: IMAGE "{image}": can\'t be written; allowed: files that you may read and write'
+    )
+    for status, said in found[: len(commands)]:
+        assert (status, said.partition(",")[0], said.count("\n")) == (2, line, 1)
+    assert [status for status, _ in found[len(commands) :]] == [0, 0]
+    assert list(tmp_path.iterdir()) == [image]
+
+
+def test_what_lies_below_a_folder_of_somebody_else_is_refused_by_name(
+    study: Path, image: Path, tmp_path: Path
+) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0)
+    job = tmp_path / "job.fio"
+    job.write_text(JOB, encoding="utf-8")
+    places = {"JOB": job, "STUDY": study, "IMAGE": image, "OUT": tmp_path / "out"}
+    commands = [
+        [str(places.get(word, word)).replace("{}", str(closed)) for word in words]
+        for words in CLOSED
+    ]
+    found = without_root_s_rights(commands, closed / "data")
+    for words, (status, said) in zip(commands, found, strict=True):
         assert status == 2, (words, said)
         assert said.count("\n") == 1, (words, said)
         assert str(closed) in said, (words, said)

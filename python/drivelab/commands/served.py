@@ -120,7 +120,7 @@ def serve(
     stdio: Stdio = False,
 ) -> None:
     """Serve a drive as a block device over NBD, until Ctrl-C or SIGTERM."""
-    image.existing(path)
+    image.changeable(path)
     if stdio and listen is not None:
         raise RequestError("--stdio and --listen: give one of them")
     if stdio and control is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -96,13 +97,13 @@ def check(path: Path) -> Record:
 def erase(path: Path) -> Record:
     """Secure erase of a drive that isn't being served."""
     with engine_errors():
-        return _read(engine.erase_image(str(existing(path))))
+        return _read(engine.erase_image(str(changeable(path))))
 
 
 def trim(path: Path, offset_bytes: int, length_bytes: int) -> Record:
     """TRIM of a range of a drive that isn't being served."""
     with engine_errors():
-        return _read(engine.trim_image(str(existing(path)), offset_bytes, length_bytes))
+        return _read(engine.trim_image(str(changeable(path)), offset_bytes, length_bytes))
 
 
 def smart(path: Path) -> Record:
@@ -134,6 +135,16 @@ def existing(path: Path) -> Path:
         )
     if not path.is_file():
         raise RequestError(f'IMAGE "{path}": is not a file')
+    return path
+
+
+def changeable(path: Path) -> Path:
+    """The same of an image that is going to change: it also does while clients only read."""
+    if not os.access(existing(path), os.R_OK | os.W_OK):
+        raise RequestError(
+            f'IMAGE "{path}": can\'t be written; allowed: files that you may read and write, as '
+            "every drive under power changes what it keeps (`smart` and `check` only look)"
+        )
     return path
 
 
