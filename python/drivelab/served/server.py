@@ -30,6 +30,8 @@ STOPPING = (
     "interrupt once more to stop as a power cut would"
 )
 CUT = "interrupted again: stopped as by a power cut"
+ONE_PRESS_S = 0.3
+"""Interrupts that come within this time are one: `timeout` tells a process, and then its group."""
 
 Ready = Callable[[dict[str, Any]], None]
 
@@ -114,17 +116,17 @@ def serve(request: Request, ready: Ready) -> dict[str, Any]:
 
 @contextmanager
 def _signals(stop: image.Stop) -> Iterator[None]:
-    """The first SIGINT or SIGTERM asks for a clean end, the second SIGINT is a power cut."""
-    asked = False
+    """The first SIGINT or SIGTERM asks for a clean end, a later SIGINT is a power cut."""
+    asked: Stopwatch | None = None
 
     def handle(number: int, _frame: FrameType | None) -> None:
         nonlocal asked
-        if asked and number == signal.SIGINT:
+        if asked and number == signal.SIGINT and asked.seconds() > ONE_PRESS_S:
             print(f"drivelab: {CUT}", file=sys.stderr, flush=True)
             # Nothing may run that would still write to the image.
             os._exit(INTERRUPTED)
         if not asked:
-            asked = True
+            asked = Stopwatch()
             print(f"drivelab: {STOPPING}", file=sys.stderr, flush=True)
             stop.stop()
 

@@ -192,6 +192,10 @@ def test_a_second_interrupt_ends_a_server_at_once(
                 assert process.stderr is not None
                 while "stopping" not in process.stderr.readline():
                     pass
+                # One that comes at once is the first, told twice.
+                process.send_signal(second)
+                time.sleep(2 * server.ONE_PRESS_S)
+                assert process.poll() is None
                 process.send_signal(second)
             _, errors = process.communicate(timeout=180)
         finally:
