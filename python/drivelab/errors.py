@@ -126,6 +126,10 @@ LINE_LETTERS = 80
 """Of a line that a message has."""
 
 
+HELD = "another program has it open"
+"""The reason why a database can't be opened that may become one any moment."""
+
+
 def database_reason(error: Exception) -> str:
     """What refused a database, without the words that only DuckDB's makers need: the system's own,
     where it did, or the first line of DuckDB's."""
@@ -137,5 +141,5 @@ def database_reason(error: Exception) -> str:
     if "not a valid DuckDB database file" in text:
         return "it is not a DuckDB database"
     if "Could not set lock" in text:
-        return "another program has it open"
+        return HELD
     return text.removeprefix("IO Error: ")

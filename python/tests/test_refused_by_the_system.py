@@ -7,12 +7,16 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import pytest
 import typer
 from small_disk import small_disk
 
 from drivelab import cli
+from drivelab.errors import RequestError
+from drivelab.lab import store
 
 SWEEP = """
 drive = "intel-x25-m-g1-80gb"
@@ -60,13 +64,29 @@ def test_a_sweep_whose_store_s_disk_is_full_says_so_and_goes_on_later(
 ) -> None:
     with small_disk(tmp_path / "disk", "4m") as disk:
         filling = leave(disk, free_kib << 10)
-        store = disk / name
-        words = ("sweep", study, "--store", store, "--workers", "1")
+        place = disk / name
+        words = ("sweep", study, "--store", place, "--workers", "1")
         status, line = refused(capsys, *words)
         assert (status, "No space left on device" in line) == (1, True), line
-        assert f'store "{store}"' in line
+        assert f'store "{place}"' in line
         filling.unlink()
         assert cli.run([str(word) for word in words]) == 0
+
+
+def test_a_store_that_another_program_makes_meanwhile_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "store.duckdb"
+    connect = duckdb.connect
+
+    def as_another_does(file: str, **more: Any) -> duckdb.DuckDBPyConnection:
+        connect(file, **more).close()
+        raise duckdb.IOException(f'IO Error: Could not set lock on file "{file}"')
+
+    monkeypatch.setattr(duckdb, "connect", as_another_does)
+    with pytest.raises(RequestError, match="another program has it open"), store.opened(place):
+        pass
+    assert place.exists()
 
 
 @pytest.mark.parametrize("free_kib", [0, 4])

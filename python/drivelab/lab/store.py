@@ -14,7 +14,7 @@ import duckdb
 from pydantic_core import from_json
 
 from drivelab import _engine, paths
-from drivelab.errors import RequestError, WorkError, database_reason
+from drivelab.errors import HELD, RequestError, WorkError, database_reason
 from drivelab.lab.history import drive_key
 from drivelab.lab.points import Point, point_key
 from drivelab.stored import STUDY_FILE
@@ -192,6 +192,9 @@ def _gone_if_it_fails(file: Path) -> Iterator[None]:
     made = [folder for folder in (file.parent, *file.parent.parents) if not folder.exists()]
     try:
         yield
+    except _HeldError:
+        # Whoever made it meanwhile is at work with it.
+        raise
     except BaseException:
         for left in (file, file.with_name(f"{file.name}.wal")):
             left.unlink(missing_ok=True)
@@ -243,18 +246,8 @@ def _connected(place: str | Path, read_only: bool = False) -> Iterator[duckdb.Du
             "folder, or a name that ends in .duckdb (`sweep --csv` writes a table)",
             "store",
         )
-    try:
-        with nullcontext() if read_only else _gone_if_it_fails(file):
-            if not read_only:
-                file.parent.mkdir(parents=True, exist_ok=True)
-            connection = duckdb.connect(str(file), read_only=read_only)
-            try:
-                _check(connection, file, making=not read_only)
-            except BaseException:
-                connection.close()
-                raise
-    except (OSError, duckdb.Error) as error:
-        raise _unopened(place, error) from None
+    with nullcontext() if read_only else _gone_if_it_fails(file):
+        connection = _open(place, read_only)
     try:
         yield connection
     except _REFUSED as error:
@@ -263,9 +256,30 @@ def _connected(place: str | Path, read_only: bool = False) -> Iterator[duckdb.Du
         connection.close()
 
 
+def _open(place: str | Path, read_only: bool) -> duckdb.DuckDBPyConnection:
+    """A connection to a store, made if need be."""
+    file = file_of(place)
+    try:
+        if not read_only:
+            file.parent.mkdir(parents=True, exist_ok=True)
+        connection = duckdb.connect(str(file), read_only=read_only)
+        try:
+            _check(connection, file, making=not read_only)
+        except BaseException:
+            connection.close()
+            raise
+    except (OSError, duckdb.Error) as error:
+        raise _unopened(place, error) from None
+    return connection
+
+
 _REFUSED = (duckdb.IOException, duckdb.TransactionException, duckdb.FatalException)
 """What DuckDB raises where the disk refuses: in a statement, at its commit, and afterwards."""
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class _HeldError(RequestError):
+    """Another program has the store."""
 
 
 def _unopened(place: str | Path, error: Exception) -> RequestError | WorkError:
@@ -274,7 +288,7 @@ def _unopened(place: str | Path, error: Exception) -> RequestError | WorkError:
     said = f'store "{place}": can\'t be opened: {reason}'
     if reason in map(os.strerror, _NO_ROOM):
         return WorkError(said)
-    return RequestError(said, "store")
+    return (_HeldError if reason == HELD else RequestError)(said, "store")
 
 
 def _writable(file: Path) -> bool:
