@@ -5,6 +5,7 @@ mod demand_map;
 mod levelling;
 mod locality;
 mod merging;
+mod one_plane;
 mod oracle;
 mod plain;
 mod slc_cache;

@@ -2,30 +2,20 @@
 
 use drivelab_ftl::untimed::Untimed;
 use drivelab_ftl::{
-    Books, CompressedMap, CompressionConfig, Content, Contents, FtlConfig, LogMapping, Mapping, PageMap,
-    SlcCacheConfig, WhenFull,
+    Books, CompressedMap, Content, Contents, FtlConfig, LogMapping, Mapping, PageMap, SlcCacheConfig,
+    WhenFull,
 };
-use drivelab_nand::{Geometry, Lpn, UnitLayout};
+use drivelab_nand::{Lpn, UnitLayout};
 use drivelab_sim::Stream;
 
+use crate::compressed_map::compression;
+use crate::one_plane::geometry;
 use crate::plain;
+use crate::slc_cache::{BITS, cache};
 
 const BLOCKS: u32 = 256;
 const PAGES: u32 = 32;
 const UNIT: u32 = 4096;
-
-fn geometry(dies: u32, page_units: u32) -> Geometry {
-    Geometry {
-        channel_count: dies,
-        dies_per_channel: 1,
-        planes_per_die: 1,
-        blocks_per_plane: BLOCKS / dies / page_units,
-        pages_per_block: PAGES,
-        page_bytes: UNIT * page_units,
-        oob_bytes: 0,
-        two_plane: false,
-    }
-}
 
 /// With data on this share of all places.
 fn config(share: f64, wear_spread_limit: u32) -> FtlConfig {
@@ -81,7 +71,7 @@ fn pays(worn_with: impl Fn(u32) -> Worn) {
 #[test]
 fn it_pays_on_a_page_map() {
     let worn = |limit| {
-        let layout = UnitLayout::new(geometry(1, 1), UNIT).unwrap();
+        let layout = UnitLayout::new(geometry(1, BLOCKS, PAGES, UNIT), UNIT).unwrap();
         let map = PageMap::new(layout, config(0.88, limit)).unwrap();
         worn_beside_data_that_lies_still(map, |drive, next| drive.write(&[next()]).unwrap())
     };
@@ -90,21 +80,9 @@ fn it_pays_on_a_page_map() {
 
 #[test]
 fn it_pays_on_a_page_map_with_an_slc_cache() {
-    let bits = 3;
     let worn = |limit| {
-        let layout = UnitLayout::new(geometry(1, bits), UNIT).unwrap();
-        let cache = SlcCacheConfig {
-            bits,
-            static_blocks: 0,
-            dynamic_blocks: 6,
-            whole_until: 1.0,
-            gone_from: 1.0,
-            reserve_blocks: 0,
-            when_full: WhenFull::Native,
-            refill_blocks: 0,
-            kept_blocks: 0,
-            fold_dies: 0,
-        };
+        let layout = UnitLayout::new(geometry(1, BLOCKS / BITS, PAGES, UNIT * BITS), UNIT).unwrap();
+        let cache = SlcCacheConfig { dynamic_blocks: 6, ..cache(WhenFull::Native) };
         let map = PageMap::new(layout, FtlConfig { slc_cache: Some(cache), ..config(0.8, limit) }).unwrap();
         worn_beside_data_that_lies_still(map, |drive, next| {
             let page: Vec<_> = (0..drive.page_units().unwrap()).map(|_| next()).collect();
@@ -117,16 +95,8 @@ fn it_pays_on_a_page_map_with_an_slc_cache() {
 #[test]
 fn it_pays_on_a_compressed_map_with_parity() {
     let worn = |limit| {
-        let compression = CompressionConfig {
-            unit_bytes: UNIT,
-            granule_bytes: 512,
-            parity: true,
-            trims_deferred: false,
-            trim_loss_percent: 0,
-            map_cache_bytes: 0,
-            map_fetch_bytes: 512,
-        };
-        let map = CompressedMap::new(geometry(4, 1), config(0.5, limit), compression).unwrap();
+        let geometry = geometry(4, BLOCKS / 4, PAGES, UNIT);
+        let map = CompressedMap::new(geometry, config(0.5, limit), compression(true)).unwrap();
         worn_beside_data_that_lies_still(map, |drive, next| {
             let stored = drive.ftl.stored(&Content::RANDOM, 0);
             drive.write_stored(&[next()], &[stored]).unwrap();

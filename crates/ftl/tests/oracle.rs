@@ -9,7 +9,7 @@ use drivelab_nand::{DieIndex, Geometry, Lpn, UnitLayout};
 use drivelab_sim::Stream;
 use proptest::prelude::*;
 
-use crate::plain;
+use crate::{one_plane, plain};
 
 fn drive(
     policy: VictimSelection,
@@ -41,20 +41,6 @@ fn drive(
     let mut ftl = PageMap::new(layout, config).unwrap();
     ftl.keep_stamps();
     Untimed::new(ftl)
-}
-
-/// A die of one plane, with pages of 4 KiB.
-fn one_die(blocks_per_plane: u32, pages_per_block: u32) -> Geometry {
-    Geometry {
-        channel_count: 1,
-        dies_per_channel: 1,
-        planes_per_die: 1,
-        blocks_per_plane,
-        pages_per_block,
-        page_bytes: 4096,
-        oob_bytes: 0,
-        two_plane: false,
-    }
 }
 
 fn config(placement: Placement) -> FtlConfig {
@@ -194,7 +180,7 @@ fn static_wear_levelling_bounds_the_spread() {
 #[test]
 fn pages_fail_as_often_with_many_streams_of_the_host_as_with_one() {
     let failed = |placement| {
-        let geometry = one_die(4096, 16);
+        let geometry = one_plane::geometry(1, 4096, 16, 4096);
         let layout = UnitLayout::new(geometry, 4096).unwrap();
         let user_units = 1000;
         let mut ftl = PageMap::new(layout, FtlConfig { user_units, ..config(placement) }).unwrap();

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use crate::plain;
 
-const BITS: u32 = 3;
+pub const BITS: u32 = 3;
 const DIES: u32 = 2;
 const PAGES: u32 = 24;
 
@@ -27,7 +27,7 @@ fn geometry(blocks: u32) -> Geometry {
     }
 }
 
-fn cache(when_full: WhenFull) -> SlcCacheConfig {
+pub fn cache(when_full: WhenFull) -> SlcCacheConfig {
     SlcCacheConfig {
         bits: BITS,
         static_blocks: 0,

@@ -12,31 +12,19 @@ use drivelab_ftl::{
     Books, CompressedMap, CompressionConfig, Content, Contents, FtlConfig, LogMapping, Mapping, Stored,
     VictimSelection,
 };
-use drivelab_nand::{Geometry, Lpn};
+use drivelab_nand::Lpn;
 use proptest::prelude::*;
 
+use crate::one_plane::geometry;
 use crate::plain;
 
 const UNIT: u32 = 4096;
-
-fn geometry(dies: u32, blocks: u32, pages: u32, page_bytes: u32) -> Geometry {
-    Geometry {
-        channel_count: dies,
-        dies_per_channel: 1,
-        planes_per_die: 1,
-        blocks_per_plane: blocks,
-        pages_per_block: pages,
-        page_bytes,
-        oob_bytes: 0,
-        two_plane: false,
-    }
-}
 
 fn ftl(user_units: u32, policy: VictimSelection) -> FtlConfig {
     FtlConfig { victim_selection: policy, hint_streams: 5, ..plain::config(user_units) }
 }
 
-fn compression(parity: bool) -> CompressionConfig {
+pub fn compression(parity: bool) -> CompressionConfig {
     CompressionConfig {
         unit_bytes: UNIT,
         granule_bytes: 512,
